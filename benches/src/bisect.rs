@@ -4,8 +4,8 @@
 
 mod trial;
 
-use pleach_domain::bisect::{Next, Run};
-use trial::{Batch, Dice};
+use pleach_domain::bisect::{BisectStep, TestResult};
+use trial::{Batch, BisectRng};
 
 use crate::measure;
 
@@ -17,9 +17,9 @@ const MOST_INNOCENTS: f64 = 0.1;
 
 /// The mean and the worst of some counts.
 #[derive(Default)]
-struct Counts(Vec<usize>);
+struct RunStatistics(Vec<usize>);
 
-impl Counts {
+impl RunStatistics {
     fn worst(&self) -> usize {
         self.0.iter().copied().max().unwrap_or(0)
     }
@@ -60,10 +60,11 @@ fn compare_costs() -> bool {
     for tasks in TASKS {
         for guilty in 0..=3 {
             let most = trial::most_sets(tasks, guilty);
-            let (mut sets, mut runs, mut halving) = <(Counts, Counts, Counts)>::default();
-            let mut rounds = <[Counts; 4]>::default();
+            let (mut sets, mut runs, mut halving) =
+                <(RunStatistics, RunStatistics, RunStatistics)>::default();
+            let mut rounds = <[RunStatistics; 4]>::default();
             for seed in (0..).take(BATCHES) {
-                let batch = Batch::with_guilty(tasks, guilty, &mut Dice(seed));
+                let batch = Batch::with_guilty(tasks, guilty, &mut BisectRng(seed));
                 halving.0.push(sets_by_halving(&batch));
                 for (probers, rounds) in PROBERS.into_iter().zip(&mut rounds) {
                     let trial = search(&batch, probers);
@@ -89,7 +90,7 @@ fn compare_costs() -> bool {
 
 fn search(batch: &Batch, probers: usize) -> trial::Trial {
     let trial = trial::search(batch.needs.clone(), probers, |set| batch.run(set));
-    assert_eq!(trial.end, Next::Proved, "{batch:?}");
+    assert_eq!(trial.end, BisectStep::Proved, "{batch:?}");
     assert_eq!(trial.search.kept(), batch.innocent(), "{batch:?}");
     trial
 }
@@ -102,7 +103,7 @@ fn sets_by_halving(batch: &Batch) -> usize {
     while let Some(part) = queue.pop() {
         judged += 1;
         let set = [green.as_slice(), &part].concat();
-        if batch.run(&set) == Run::Green {
+        if batch.run(&set) == TestResult::Passed {
             green = set;
         } else if part.len() > 1 {
             let (first, second) = part.split_at(part.len() / 2);

@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use pleach_domain::id::TaskId;
-use pleach_engine::git::{CommitId, Git, Named, Repository};
-use pleach_engine::process::Cancel;
-use pleach_engine::radar::{Live, Radar, Situation};
-use pleach_engine::weave::{Collision, Known, Loom, Pairwise, Work};
+use pleach_git::git::{CommitId, Git, Named, Repository};
+use pleach_git::radar::{Live, Radar, Situation};
+use pleach_git::weave::{Collision, Known, Loom, Pairwise, Work};
+use pleach_system::process::Cancel;
 use pleach_testkit::{Tangle, Tangled};
 use tempfile::TempDir;
 
@@ -33,14 +33,14 @@ const MOST_BUSY: f64 = 3.0;
 
 /// Measures, prints, and tells whether every limit is kept.
 pub(crate) fn compare() -> bool {
-    let hundred = Ground::new(100).compare(ROUNDS, RUNS, MOST_OF_A_HUNDRED);
-    let thousand = Ground::new(1_000).compare(2, 1, MOST_OF_A_THOUSAND);
+    let hundred = ConflictSetup::new(100).compare(ROUNDS, RUNS, MOST_OF_A_HUNDRED);
+    let thousand = ConflictSetup::new(1_000).compare(2, 1, MOST_OF_A_THOUSAND);
     let looked = look_around();
     hundred && thousand && looked
 }
 
 /// A large repository, and what git's own merges write.
-struct Ground {
+struct ConflictSetup {
     tangled: Tangled,
     repository: Repository,
     /// The base, and then the branches.
@@ -48,7 +48,7 @@ struct Ground {
     scratch: TempDir,
 }
 
-impl Ground {
+impl ConflictSetup {
     fn new(branches: usize) -> Self {
         let memory = PathBuf::from("/dev/shm");
         let memory = memory.is_dir().then_some(memory);
@@ -157,7 +157,7 @@ impl Ground {
 
 /// What a round costs for each worktree, beside the `git status` of somebody who asks again and again.
 fn look_around() -> bool {
-    let ground = worktrees::Ground::new();
+    let ground = worktrees::WorktreeSetup::new();
     let worktrees = ["one", "two"].map(|name| ground.make(name));
     let live = worktrees
         .iter()

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use plan_text::Dialect;
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::next::{NextRules, next};
 
 const LARGE: usize = 100_000;
@@ -85,10 +85,10 @@ fn program() -> PathBuf {
 /// Everything between a plan's text and the answer to "what now?".
 fn load(text: &str) -> usize {
     let document = pleach_formats::read(text);
-    let graph = Graph::of(&document.plan, Strictness::AsWritten);
+    let graph = Graph::new(&document.plan, Strictness::AsWritten);
     assert_eq!(graph.errors(), [], "the generated plan is right");
     let members = graph.open_members();
-    let order = Order::of(&graph, &members, Rules::default());
+    let order = Order::new(&graph, &members, OrderRules::default());
     let offers = next(&graph, 10, NextRules::default());
     order.waves.len() + offers.len()
 }
@@ -166,12 +166,12 @@ fn load_plan(dialect: Dialect) -> bool {
 }
 
 /// What loading a plan once costs a process that does nothing else, as `pleach plan` does.
-struct Cost {
+struct LoadCost {
     seconds: f64,
     peak: u64,
 }
 
-fn cost_in_own_process(dialect: Dialect, tasks: usize) -> Cost {
+fn cost_in_own_process(dialect: Dialect, tasks: usize) -> LoadCost {
     let own = std::env::current_exe().expect("a running program has a path");
     let output = Command::new(own)
         .args(["--cost-of", dialect.name(), &tasks.to_string()])
@@ -182,7 +182,7 @@ fn cost_in_own_process(dialect: Dialect, tasks: usize) -> Cost {
         .trim()
         .split_once(' ')
         .expect("the other process prints two numbers");
-    Cost {
+    LoadCost {
         seconds: seconds.parse().expect("the first is a time"),
         peak: peak.parse().expect("the second is a size"),
     }

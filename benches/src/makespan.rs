@@ -4,10 +4,10 @@
 //! everywhere.
 
 use pleach_domain::batch::{
-    AttemptEnding, Barriers, Batch, BatchSettings, Chance, Design, Message, Mode,
+    AttemptEnding, Barriers, Batch, BatchSettings, Design, Jitter, Message, Mode,
 };
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::graph::{Graph, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::schedule::{Action, schedule};
@@ -101,7 +101,7 @@ pub(crate) fn compare(plans: u64) -> (Vec<Line>, Ratios) {
 }
 
 fn ratios(shape: Shape, slots: usize, seed: u64) -> Ratios {
-    let mut dice = Dice(seed);
+    let mut dice = MakespanRng(seed);
     let needs = needs(shape, &mut dice);
     let minutes: Vec<f64> = (0..TASKS).map(|_| dice.minutes()).collect();
     let least = shortest(&needs, &minutes, slots);
@@ -116,7 +116,7 @@ fn ratios(shape: Shape, slots: usize, seed: u64) -> Ratios {
     }
 }
 
-fn needs(shape: Shape, dice: &mut Dice) -> Vec<Vec<usize>> {
+fn needs(shape: Shape, dice: &mut MakespanRng) -> Vec<Vec<usize>> {
     let mut needs = vec![Vec::new(); TASKS];
     let mut rest = 0;
     for (task, own) in needs.iter_mut().enumerate().skip(1) {
@@ -201,13 +201,13 @@ fn size(minutes: f64) -> &'static str {
 
 /// Runs a whole batch with agents that change nothing, and tells when the last one ended.
 fn makespan(plan: &Plan, minutes: &[f64], slots: usize, barriers: Barriers) -> f64 {
-    let graph = Graph::of(plan, Strictness::AsWritten);
+    let graph = Graph::new(plan, Strictness::AsWritten);
     let chosen: Vec<usize> = (0..plan.tasks.len()).collect();
     let settings = BatchSettings {
         mode: Mode::Parallel { slots },
         ..BatchSettings::default()
     };
-    let design = Design::of(&graph, &chosen, Rules::default(), barriers, settings);
+    let design = Design::new(&graph, &chosen, OrderRules::default(), barriers, settings);
     let mut batch = Batch::new(design);
     let legal = "the core made it for this state";
     batch
@@ -257,17 +257,18 @@ fn started(batch: &Batch, task: usize) -> Event {
 fn unchanged(batch: &Batch, task: usize) -> Message {
     Message::AttemptEnded {
         task: batch.tasks[task].design.id.clone(),
+        attempt: 1,
         ending: AttemptEnding::Unchanged(Some("nothing is needed".to_owned())),
         kept: None,
         spent: None,
-        chance: Chance(0),
+        chance: Jitter(0),
     }
 }
 
 /// Numbers that are the same for the same seed (splitmix64).
-struct Dice(u64);
+struct MakespanRng(u64);
 
-impl Dice {
+impl MakespanRng {
     fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pleach_engine::process::{
-    Cancel, Confinement, Ending, Hidden, Isolation, ProcessSpec, Record, Shim, SystemCalls,
+use pleach_system::process::{
+    Cancel, Confinement, Ending, HiddenFiles, Isolation, ProcessSpec, Record, Shim, SystemCalls,
     can_isolate,
 };
-use pleach_engine::secrets::Secrets;
+use pleach_system::secrets::Secrets;
 use tempfile::TempDir;
 
 use crate::measure;
@@ -75,7 +75,7 @@ const FLOODS: [Flood; 4] = [
 ];
 
 /// What carrying once took.
-struct Cost {
+struct RelayCost {
     wall: f64,
     cpu: f64,
 }
@@ -93,7 +93,7 @@ fn carry(program: &Path, flood: &Flood) -> bool {
         ours.push(wrapped(program, flood));
         cats.push(piped(flood));
     }
-    let least = |costs: &[Cost], of: fn(&Cost) -> f64| {
+    let least = |costs: &[RelayCost], of: fn(&RelayCost) -> f64| {
         measure::least(&costs.iter().map(of).collect::<Vec<_>>())
     };
     println!("500 MB of output {}", flood.name);
@@ -110,7 +110,7 @@ fn per_100_mb(seconds: f64) -> f64 {
     seconds * 1e3 / (MEGABYTES / 100.0)
 }
 
-fn wrapped(program: &Path, flood: &Flood) -> Cost {
+fn wrapped(program: &Path, flood: &Flood) -> RelayCost {
     let place = place();
     let (before, begin) = (measure::seconds_of_children(), Instant::now());
     let record = through_the_wrapper(program, &spec(place.path(), flood.argv));
@@ -120,7 +120,7 @@ fn wrapped(program: &Path, flood: &Flood) -> Cost {
     // The system adds up what the wrapper took and what it collected itself.
     let program = Duration::from_millis(record.cpu_ms).as_secs_f64();
     let cpu = measure::seconds_of_children() - before - program;
-    Cost { wall, cpu }
+    RelayCost { wall, cpu }
 }
 
 /// A program that nothing holds.
@@ -162,7 +162,7 @@ fn secrets() -> Secrets {
     secrets
 }
 
-fn piped(flood: &Flood) -> Cost {
+fn piped(flood: &Flood) -> RelayCost {
     let place = place();
     let log = File::create(place.path().join("log")).expect("there is room");
     let (before, begin) = (measure::seconds_of_children(), Instant::now());
@@ -179,7 +179,7 @@ fn piped(flood: &Flood) -> Cost {
     // Before the other one is waited for, and counted.
     let cpu = measure::seconds_of_children() - before;
     source.wait().expect("it was started");
-    Cost { wall, cpu }
+    RelayCost { wall, cpu }
 }
 
 fn start(program: &Path) -> bool {
@@ -194,9 +194,9 @@ fn start(program: &Path) -> bool {
         },
         ..bare.clone()
     };
-    let hidden = can_isolate(program).then(|| Hidden {
+    let hidden = can_isolate(program).then(|| HiddenFiles {
         folders: ["/dev/shm", "/dev/pts"].map(PathBuf::from).to_vec(),
-        ..Hidden::default()
+        ..HiddenFiles::default()
     });
     let by_all = ProcessSpec {
         isolation: Isolation {

@@ -49,7 +49,7 @@ pub(crate) fn run(program: &Path) -> bool {
 fn against_the_loop(program: &Path) -> bool {
     let (mut ours, mut by_hand) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let place = Place::new(TASKS, "true");
+        let place = RunSetup::new(TASKS, "true");
         ours.push(measure::cpu_with_children(|| {
             let mut run = place.pleach(program, &["run", "-j", "8", "--yes"]);
             let status = run.stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -71,7 +71,7 @@ fn against_the_loop(program: &Path) -> bool {
 }
 
 fn count(program: &Path) -> bool {
-    let place = Place::new(TRACED, "true");
+    let place = RunSetup::new(TRACED, "true");
     let trace = place.folder.path().join("trace");
     let mut strace = Command::new("strace");
     strace
@@ -95,7 +95,7 @@ fn count(program: &Path) -> bool {
     };
     assert!(status.success(), "a traced run succeeds");
     let text = fs::read_to_string(&trace).expect("strace wrote its lines");
-    let counts = Counts::of(&text);
+    let counts = CallCounts::parse(&text);
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     let each = |count: usize| count as f64 / TRACED as f64;
     println!("{TRACED} tasks that do nothing, for each");
@@ -107,16 +107,16 @@ fn count(program: &Path) -> bool {
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct CallCounts {
     gits: usize,
     starts: usize,
     syncs: usize,
     syncs_of_git: usize,
 }
 
-impl Counts {
+impl CallCounts {
     /// Reads the lines of `strace -f`: a process number, then the call, which others may have interrupted.
-    fn of(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let mut counts = Self::default();
         let mut gits = HashSet::new();
         let mut begun: HashMap<&str, &str> = HashMap::new();
@@ -153,7 +153,7 @@ impl Counts {
 
 /// The memory of a run whose first task holds up all others.
 fn memory(program: &Path) -> bool {
-    let place = Place::new(QUEUED, "sleep 1000");
+    let place = RunSetup::new(QUEUED, "sleep 1000");
     let mut run = place.pleach(program, &["run", "--mode", "serial", "--yes", "--json"]);
     let child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut child = child.expect("pleach runs");
@@ -189,12 +189,12 @@ fn wait_for_line(child: &mut std::process::Child, wanted: &str) -> bool {
 }
 
 /// A repository with a plan, and everything that belongs to it, in memory where there is a place for that.
-struct Place {
+struct RunSetup {
     folder: TempDir,
     tasks: usize,
 }
 
-impl Place {
+impl RunSetup {
     fn new(tasks: usize, agent: &str) -> Self {
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use pleach_engine::database::{BoardEvent, Database};
-use pleach_engine::state_folder::StateFolder;
+use pleach_log::database::{BoardEvent, Database};
+use pleach_system::state_folder::StateFolder;
 use tempfile::TempDir;
 
 use crate::measure;
@@ -81,7 +81,7 @@ impl Served {
 }
 
 fn serve(program: &Path, clients: usize, seconds: u64) -> Served {
-    let place = Place::new(seconds);
+    let place = ServeSetup::new(seconds);
     let server = Server::start(program, &place);
     let last = Arc::new(AtomicU64::new(u64::MAX));
     let listen = |_| Listener::start(server.address, &server.token, &last);
@@ -119,7 +119,7 @@ fn serve(program: &Path, clients: usize, seconds: u64) -> Served {
 }
 
 /// Has the log grow for a while, as people at a board would.
-fn change(place: &Place, seconds: u64) {
+fn change(place: &ServeSetup, seconds: u64) {
     let (began, mut database) = (Instant::now(), place.database());
     for number in 0..CHANGES * seconds {
         note(&mut database, number);
@@ -144,7 +144,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(program: &Path, place: &Place) -> Self {
+    fn start(program: &Path, place: &ServeSetup) -> Self {
         let mut command =
             place.pleach(program, &["serve", "--port", "0", "--json", "--log", "off"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -187,11 +187,11 @@ impl Drop for Server {
 }
 
 /// A repository with as many tasks as there are agents, each of which prints for that long.
-struct Place {
+struct ServeSetup {
     folder: TempDir,
 }
 
-impl Place {
+impl ServeSetup {
     fn new(seconds: u64) -> Self {
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {

@@ -74,7 +74,7 @@ fn in_memory() -> Option<PathBuf> {
 
 /// CPU seconds of one weaving, each in a fresh copy: objects that exist already cost nothing to write.
 fn cost(pleach: &Path, tangled: &Tangled, runs: usize) -> f64 {
-    let copies: Vec<Copy> = (0..runs).map(|_| Copy::of(tangled)).collect();
+    let copies: Vec<Copy> = (0..runs).map(|_| Copy::new(tangled)).collect();
     let all = cpu_with_children(|| {
         for copy in &copies {
             copy.weave(pleach, tangled, &["--as", "woven"]);
@@ -91,7 +91,7 @@ struct Copy {
 }
 
 impl Copy {
-    fn of(tangled: &Tangled) -> Self {
+    fn new(tangled: &Tangled) -> Self {
         let folder = match in_memory() {
             Some(parent) => TempDir::new_in(parent),
             None => TempDir::new(),
@@ -123,7 +123,7 @@ impl Copy {
 
 /// A quick answer that is wrong would not count.
 fn check(pleach: &Path, tangled: &Tangled, reference: &MergeLoop) {
-    let printed = Copy::of(tangled).weave(pleach, tangled, &["--as", "woven"]);
+    let printed = Copy::new(tangled).weave(pleach, tangled, &["--as", "woven"]);
     let printed = String::from_utf8_lossy(&printed).into_owned();
     let tree = format!("\"tree\": \"{}\"", reference.tree);
     assert!(

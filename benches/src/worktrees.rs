@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pleach_engine::capture::{CaptureOptions, Captured, capture, keep_last_state};
-use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::worktree::{Worktree, WorktreeSpec, finish_removals};
+use pleach_git::capture::{CaptureOptions, Captured, capture, keep_last_state};
+use pleach_git::git::{CommitId, Git, Store};
+use pleach_git::worktree::{Worktree, WorktreeSpec, finish_removals};
 use tempfile::TempDir;
 
 use crate::measure;
@@ -31,7 +31,7 @@ const MOST_RECYCLED: f64 = 0.2;
 const DIFFERENT: usize = 20;
 
 /// A large repository, its store, and room for worktrees.
-pub(crate) struct Ground {
+pub(crate) struct WorktreeSetup {
     folder: TempDir,
     pub(crate) store: Store,
     pub(crate) basis: CommitId,
@@ -41,7 +41,7 @@ pub(crate) struct Ground {
 
 /// Compares making, capturing and removing, and tells whether all limits are kept.
 pub(crate) fn compare() -> bool {
-    let ground = Ground::new();
+    let ground = WorktreeSetup::new();
     println!(
         "worktrees of {FILES} files in {}",
         ground.folder.path().display()
@@ -52,7 +52,7 @@ pub(crate) fn compare() -> bool {
     made && captured && recycled
 }
 
-impl Ground {
+impl WorktreeSetup {
     pub(crate) fn new() -> Self {
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {
@@ -249,7 +249,7 @@ struct Removal {
 }
 
 impl Removal {
-    fn compare(&mut self, ground: &Ground, stock: &Path, ours: Worktree) {
+    fn compare(&mut self, ground: &WorktreeSetup, stock: &Path, ours: Worktree) {
         let path = stock.to_str().expect("a plain path");
         let began = Instant::now();
         self.stock.push(measure::cpu_of_each(1, || {

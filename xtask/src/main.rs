@@ -4,11 +4,14 @@
 
 #![expect(
     clippy::print_stderr,
-    reason = "it tells people which step is under way"
+    clippy::print_stdout,
+    reason = "it tells people which step is under way, and prints figures"
 )]
 
 mod agents;
 mod board;
+mod build_times;
+mod lines;
 mod nightly;
 mod schemathesis;
 mod tools;
@@ -36,6 +39,9 @@ const HELP: &str = "cargo xtask COMMAND
             `agents all` takes OpenCode and Gemini as well
   board     builds the board, with npm; `board test` tries it in Chromium, `board types` takes over a changed API,
             `board bench` measures its pages, `board pictures` takes the screenshots of the guide
+  build-times
+            what one touched file costs; `build-times REV` measures a worktree of that revision beside it
+  lines     counts lines of source and of tests; `lines REV` prints those of a revision beside them
   pictures  draw the pictures of the guide anew, and record a run
 ";
 
@@ -52,6 +58,8 @@ fn main() -> ExitCode {
         "api" => nightly::api(),
         "agents" => real_agents(),
         "board" => board::run(std::env::args().nth(2).as_deref()),
+        "build-times" => build_times::run(std::env::args().nth(2).as_deref()),
+        "lines" => lines::run(std::env::args().nth(2).as_deref()),
         "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
     };

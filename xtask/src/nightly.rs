@@ -97,7 +97,7 @@ pub(crate) fn fuzz() -> Result<(), String> {
     step(properties.env("PLEACH_CASES", "200000"))?;
     let mut weaving = Command::new("cargo");
     weaving.args(["test", "--release", "--locked"]);
-    weaving.args(["--package", "pleach-engine", "--test", "engine", "--"]);
+    weaving.args(["--package", "pleach-git", "--test", "git", "--"]);
     weaving.args(["weave_like_git::", "--nocapture"]);
     step(without_home(&mut weaving)?.env("PLEACH_THOROUGH", "1"))
 }

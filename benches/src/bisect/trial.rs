@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use pleach_domain::bisect::{Next, Run, Search};
+use pleach_domain::bisect::{BisectStep, Bisection, TestResult};
 
 /// A batch, by what is wrong with it.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// So many tasks that need nothing, of which so many are guilty.
-    pub(crate) fn with_guilty(tasks: usize, guilty: usize, dice: &mut Dice) -> Self {
+    pub(crate) fn with_guilty(tasks: usize, guilty: usize, dice: &mut BisectRng) -> Self {
         let mut places: Vec<usize> = (0..tasks).collect();
         for place in 0..guilty {
             places.swap(place, place + dice.below(tasks - place));
@@ -33,13 +33,13 @@ impl Batch {
     }
 
     /// What the test command says of a set.
-    pub(crate) fn run(&self, set: &[usize]) -> Run {
+    pub(crate) fn run(&self, set: &[usize]) -> TestResult {
         let has = |place: &usize| set.binary_search(place).is_ok();
         let has_pair = self.pairs.iter().any(|(one, two)| has(one) && has(two));
         if has_pair || self.guilty.iter().any(has) {
-            Run::Red
+            TestResult::Failed
         } else {
-            Run::Green
+            TestResult::Passed
         }
     }
 
@@ -49,7 +49,7 @@ impl Batch {
         for (place, needs) in self.needs.iter().enumerate() {
             if needs.iter().all(|need| kept.contains(need)) {
                 kept.push(place);
-                if self.run(&kept) == Run::Red {
+                if self.run(&kept) == TestResult::Failed {
                     kept.pop();
                 }
             }
@@ -61,9 +61,9 @@ impl Batch {
 /// A search that came to an end, and what it cost.
 pub(crate) struct Trial {
     /// The search.
-    pub(crate) search: Search,
+    pub(crate) search: Bisection,
     /// How it ended.
-    pub(crate) end: Next,
+    pub(crate) end: BisectStep,
     /// Different woven sets that were run; the base is not woven.
     pub(crate) sets: usize,
     /// All runs, those of the base among them.
@@ -76,14 +76,14 @@ pub(crate) struct Trial {
 pub(crate) fn search(
     needs: Vec<Vec<usize>>,
     probers: usize,
-    mut run: impl FnMut(&[usize]) -> Run,
+    mut run: impl FnMut(&[usize]) -> TestResult,
 ) -> Trial {
-    let mut search = Search::new(needs);
+    let mut search = Bisection::new(needs);
     let mut tried = BTreeSet::new();
     let (mut runs, mut rounds) = (0, 0);
     loop {
         let end = match search.next(probers, &[]) {
-            Next::Run(sets) => {
+            BisectStep::Run(sets) => {
                 assert!(!sets.is_empty(), "nothing is tried and nothing is known");
                 runs += sets.len();
                 rounds += 1;
@@ -127,13 +127,13 @@ pub(crate) struct Flakiness {
 
 /// Searches through so many batches with no, one and two guilty tasks in turn.
 pub(crate) fn flakiness(batches: usize, percent: usize, probers: usize) -> Flakiness {
-    let mut dice = Dice(1);
+    let mut dice = BisectRng(1);
     let mut sum = Flakiness::default();
     for number in 0..batches {
         let batch = Batch::with_guilty(16, number % 3, &mut dice);
         let trial = search(batch.needs.clone(), probers, |set| {
             if dice.below(100) < percent {
-                Run::Red
+                TestResult::Failed
             } else {
                 batch.run(set)
             }
@@ -143,7 +143,9 @@ pub(crate) fn flakiness(batches: usize, percent: usize, probers: usize) -> Flaki
         sum.runs += trial.runs;
         sum.innocents += innocent.iter().filter(|at| !kept.contains(at)).count();
         match trial.end {
-            Next::Proved => sum.missed += kept.iter().filter(|at| !innocent.contains(at)).count(),
+            BisectStep::Proved => {
+                sum.missed += kept.iter().filter(|at| !innocent.contains(at)).count();
+            }
             _ => sum.red_bases += 1,
         }
     }
@@ -151,9 +153,9 @@ pub(crate) fn flakiness(batches: usize, percent: usize, probers: usize) -> Flaki
 }
 
 /// Numbers that are the same for the same seed (splitmix64).
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct BisectRng(pub(crate) u64);
 
-impl Dice {
+impl BisectRng {
     /// A number below the limit.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

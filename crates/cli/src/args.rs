@@ -3,6 +3,7 @@
 //! Words and help only; what they do is in `commands`.
 
 mod following;
+mod run;
 mod serving;
 mod setup;
 
@@ -11,25 +12,25 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use pleach_domain::choice::Strategy;
-use pleach_domain::id::BatchNumber;
 use pleach_domain::phase::Threshold;
 
 pub(crate) use following::{
     ApproveArgs, CancelArgs, DiffArgs, GcArgs, LandArgs, LogsArgs, ProgressArgs, RecoverArgs,
     ResolveArgs, ResumeArgs, RetryArgs, StatusArgs, StopArgs,
 };
+pub(crate) use run::RunArgs;
 pub(crate) use serving::{LogFormat, ServeArgs, TrustArgs};
 pub(crate) use setup::{
     AgentResumeArgs, AgentTestArgs, AgentsAction, AgentsArgs, ConfigArgs, ConfigChange, DoctorArgs,
     InitArgs, SetArgs,
 };
 
-/// Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one.
+/// Run coding agents on a list of tasks, each in its own worktree, and weave their branches into one
 #[derive(Debug, Parser)]
 #[command(name = "pleach", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 all done · 1 some task did not make it · 2 wrong usage or plan · \
-                        3 the environment is not fit · 70 a bug · 130 interrupted"
+    after_help = "Exit codes: 0 everything succeeded · 1 some tasks failed, or the result did not land · \
+                  2 wrong usage or plan · 3 setup problem · 70 internal error · 130 interrupted"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -38,59 +39,59 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show a plan: waves, who waits for whom and why, the longest chain
+    /// Show a plan: waves, dependencies, collisions and the critical path
     Plan(PlanArgs),
-    /// Say what to do now
+    /// Show which tasks to do next
     Next(NextArgs),
     /// Set the status of tasks by hand
     Mark(MarkArgs),
-    /// Run an agent on tasks of the plan and weave what it did into one branch
+    /// Run an agent on each task of the plan and weave the results into one branch
     Run(RunArgs),
-    /// Go on with an interrupted batch
+    /// Resume an interrupted batch
     Resume(ResumeArgs),
-    /// Weave branches of this repository into one, leaving out what conflicts
+    /// Weave branches of this repository into one, leaving out those that conflict
     Weave(WeaveArgs),
-    /// Show how far batches are, and what is to do
+    /// Show the state of batches and what to do next
     Status(StatusArgs),
-    /// Show how far the plan is, phase by phase
+    /// Show the progress of the plan, phase by phase
     Progress(ProgressArgs),
-    /// Print what the agent of a task said
+    /// Print the transcript of a task's agent, or the output of the tests
     Logs(LogsArgs),
     /// Show what a batch or a task changed
     Diff(DiffArgs),
-    /// Let the task that waits start
+    /// Start the next queued task
     Approve(ApproveArgs),
-    /// Finish what runs of a batch, and start nothing new
+    /// Let the running tasks of a batch finish, and start no others
     Stop(StopArgs),
-    /// Cancel a batch or a task: what runs is stopped, and its work kept
+    /// Cancel a batch or a task; all work is kept
     Cancel(CancelArgs),
-    /// Try tasks again that did not make it
+    /// Retry tasks that failed or were left out
     Retry(RetryArgs),
-    /// Push the result of a batch and open its pull request, or bring it to a local branch
+    /// Push a batch and open its pull request, or fast-forward a local branch to it
     Land(LandArgs),
-    /// Resolve the conflict of a task by hand, and have the result woven
+    /// Resolve the merge conflict of a task by hand
     Resolve(ResolveArgs),
-    /// List the work that is kept, or bring it back as branches
+    /// List kept work, or restore it as branches
     Recover(RecoverArgs),
-    /// List what is checked out for tasks of this repository, or left over from them
+    /// List the worktrees of this repository's tasks
     Worktrees(WorktreesArgs),
     /// Remove what is no longer needed, after showing it
     Gc(GcArgs),
-    /// Write a first pleach.toml: every key with its default, and what was found set
+    /// Write a pleach.toml that lists every key and sets what was detected
     Init(InitArgs),
-    /// Check git, the repository, the agent and the machine, and say what to do about each
+    /// Check git, the repository, the agent and the machine, with a fix for each problem
     Doctor(DoctorArgs),
-    /// List agents with their versions and logins, or have one do a tiny real task
+    /// List agents with their versions and logins, or test one on a tiny task
     Agents(AgentsArgs),
-    /// Show every setting with where it is from, or set one
+    /// Show every setting and where it comes from, or change one
     Config(ConfigArgs),
-    /// Trust a project whose own pleach.toml opens its sandbox, for batches of `pleach serve`
+    /// Trust a project whose pleach.toml loosens its sandbox, for batches of `pleach serve`
     Trust(TrustArgs),
     /// Serve the API and the board on this machine
     Serve(ServeArgs),
-    /// Show a whole run on a small repository in a temporary folder; needs no account
+    /// Run a sample batch on a temporary repository; needs no account
     Demo,
-    /// Print the completions for a shell
+    /// Print a completion script for a shell
     #[command(
         after_help = "Example: pleach completions bash > ~/.local/share/bash-completion/completions/pleach"
     )]
@@ -113,35 +114,35 @@ pub(crate) enum Command {
 pub(crate) enum Format {
     /// A tree of waves
     Text,
-    /// For programs
+    /// JSON
     Json,
-    /// For Markdown pages
+    /// Mermaid, for Markdown pages
     Mermaid,
-    /// For Graphviz
+    /// Graphviz
     Dot,
-    /// A picture
+    /// An SVG image
     Svg,
 }
 
-const SELECTIONS: &str = "Tasks are chosen by: 63 · 63,64 · 65-67 · 3.1-3.4 · phase:1 · label:backend · \
+const SELECTIONS: &str = "Ways to select tasks: 63 · 63,64 · 65-67 · 3.1-3.4 · phase:1 · label:backend · \
                           failed · next:5 · all";
 
 #[derive(Debug, Args)]
 #[command(after_help = SELECTIONS)]
 pub(crate) struct PlanArgs {
-    /// The plan's file, then the tasks to look at
+    /// The plan file, then the tasks to show
     #[arg(value_name = "FILE] [SELECT")]
     pub(crate) words: Vec<String>,
-    /// The plan's file
+    /// The plan file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
-    /// How to show it
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// The same as --format json
+    /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
-    /// Show every task of a large plan
+    /// Show every task, even of a large plan
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -151,10 +152,10 @@ pub(crate) struct PlanArgs {
 /// How the plan's own rules are taken.
 #[derive(Debug, Args)]
 pub(crate) struct RuleArgs {
-    /// The share of earlier phases that must be done before a phase opens, from 0 to 1; as configured, or 0.8
+    /// The share of each earlier phase that must be done before a phase opens, from 0 to 1 [default: `phase_threshold`, or 0.8]
     #[arg(long, value_name = "SHARE", value_parser = threshold)]
     pub(crate) phase_threshold: Option<Threshold>,
-    /// Take a dependency that is not in the plan as an error in every dialect
+    /// Treat a dependency that is not in the plan as an error, in TODO sections too
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -162,7 +163,7 @@ pub(crate) struct RuleArgs {
 /// What decides the order of tasks.
 #[derive(Debug, Args)]
 pub(crate) struct OrderArgs {
-    /// Take along what the chosen tasks need
+    /// Also select the tasks that the selected ones need
     #[arg(long)]
     pub(crate) with_deps: bool,
     /// Let tasks that declare the same file run at the same time
@@ -174,22 +175,22 @@ pub(crate) struct OrderArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NextArgs {
-    /// How many tasks at most
+    /// The maximum number of tasks
     #[arg(default_value_t = 3, value_name = "N")]
     pub(crate) count: usize,
-    /// The plan's file
+    /// The plan file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
-    /// A status.json to read the states of tasks from
+    /// Read task states from this status.json
     #[arg(long, value_name = "FILE")]
     pub(crate) status: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Offer tasks whose dependencies are open too
+    /// Include tasks whose dependencies are not done
     #[arg(long)]
     pub(crate) ignore_deps: bool,
-    /// Offer tasks that collide with each other too
+    /// Include tasks that collide with each other
     #[arg(long)]
     pub(crate) ignore_conflicts: bool,
     #[command(flatten)]
@@ -198,15 +199,15 @@ pub(crate) struct NextArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum State {
-    /// Somebody is at it
+    /// In progress
     Started,
-    /// It is done
+    /// Done
     Complete,
-    /// It was tried in vain
+    /// Failed
     Failed,
-    /// It is left out
+    /// Left out
     Skipped,
-    /// It is still to do
+    /// Not started
     Pending,
 }
 
@@ -216,13 +217,13 @@ pub(crate) struct MarkArgs {
     /// The tasks: ids, ranges such as 3.1-3.4, or phase:1
     #[arg(required = true, value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
-    /// What they are
+    /// The new status
     #[arg(value_enum)]
     pub(crate) state: State,
-    /// The plan's file
+    /// The plan file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
-    /// A status.json to write to instead of the plan
+    /// Write to this status.json instead of the plan
     #[arg(long, value_name = "FILE")]
     pub(crate) status: Option<PathBuf>,
     /// Print JSON
@@ -230,186 +231,42 @@ pub(crate) struct MarkArgs {
     pub(crate) json: bool,
 }
 
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
-#[derive(Debug, Args)]
-#[command(after_help = SELECTIONS)]
-pub(crate) struct RunArgs {
-    /// The tasks to run; all open ones if none is named
-    #[arg(value_name = "SELECT")]
-    pub(crate) select: Vec<String>,
-    /// Run the tasks that are named even if they are done
-    #[arg(long, requires = "select")]
-    pub(crate) redo: bool,
-    /// The plan's file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) plan: Option<PathBuf>,
-    /// A status.json that says what is done instead of the database, and is kept up to date
-    #[arg(long, value_name = "FILE")]
-    pub(crate) status: Option<PathBuf>,
-    /// How many tasks run at once, from 1 to 64
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
-    pub(crate) jobs: Option<u64>,
-    /// Whether tasks run side by side or one by one
-    #[arg(long, value_enum)]
-    pub(crate) mode: Option<ModeArg>,
-    /// The agent, by its name: one that `pleach agents` lists, or one of pleach.toml
-    #[arg(long, value_name = "NAME")]
-    pub(crate) agent: Option<String>,
-    /// The model that the agent is to use
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// Tell agents this too; with places such as {{title}} it is all they are told. @FILE reads it from a file
-    #[arg(long, value_name = "TEXT|@FILE")]
-    pub(crate) prompt: Option<String>,
-    /// Let every wave wait until the one before is over and woven
-    #[arg(long)]
-    pub(crate) waves: bool,
-    /// Which history leads to the result; the tree is the same
-    #[arg(long, value_enum, value_name = "STRATEGY")]
-    pub(crate) merge: Option<MergeStrategy>,
-    /// What to do with a branch that does not merge cleanly
-    #[arg(long, value_enum)]
-    pub(crate) on_conflict: Option<OnTaskConflict>,
-    /// The command that tests what is woven; an empty one means no tests
-    #[arg(long, value_name = "CMD")]
-    pub(crate) validate: Option<String>,
-    /// Push the result and open a pull request, whatever the configuration says
-    #[arg(long, conflicts_with = "no_pr")]
-    pub(crate) pr: bool,
-    /// Leave the result a local branch, whatever the configuration says
-    #[arg(long)]
-    pub(crate) no_pr: bool,
-    /// Start nothing new once a task did not make it, and stop what runs
-    #[arg(long)]
-    pub(crate) stop_on_failure: bool,
-    /// Fail instead of going on one at a time when several at once do not work out
-    #[arg(long)]
-    pub(crate) no_fallback: bool,
-    /// Run the tests also on results that they passed on before
-    #[arg(long)]
-    pub(crate) prove_again: bool,
-    /// Go on with a batch that was interrupted, and with nothing else; the last one if none is named
-    #[arg(long, value_name = "BATCH", num_args = 0..=1, conflicts_with_all = ["select", "dry_run"])]
-    #[expect(
-        clippy::option_option,
-        reason = "the flag may stand with and without a number"
-    )]
-    pub(crate) resume: Option<Option<BatchNumber>>,
-    /// Go on in the background; `pleach status` tells how far it is
-    #[arg(long, conflicts_with = "dry_run")]
-    pub(crate) detach: bool,
-    /// Set by --detach for the process that goes on in the background
-    #[arg(long, hide = true)]
-    pub(crate) in_background: bool,
-    /// The ref to start from instead of the current branch; `last` is the branch of the last batch
-    #[arg(long, value_name = "REF")]
-    pub(crate) base: Option<String>,
-    /// Take what earlier batches did for landed, where the base does not show it
-    #[arg(long)]
-    pub(crate) assume_landed: bool,
-    /// Fetch from origin first, and start from what is there; nothing else uses the network
-    #[arg(long)]
-    pub(crate) fetch: bool,
-    /// Show what would be done, and do nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Ask no questions: consent to the agent, to the files that steer it, and to the first push of this project
-    #[arg(long, visible_alias = "autonomous")]
-    pub(crate) yes: bool,
-    /// Print one event a line as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) order: OrderArgs,
-}
-
-/// Which history leads to the woven tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum MergeStrategy {
-    /// One merge commit a branch
-    #[default]
-    Merge,
-    /// One commit a branch
-    Squash,
-    /// The commits of each branch, one after the other
-    Rebase,
-    /// One commit with all branches as parents
-    Octopus,
-}
-
-impl MergeStrategy {
-    /// What it means.
-    pub(crate) fn strategy(self) -> Strategy {
-        match self {
-            Self::Merge => Strategy::Merge,
-            Self::Squash => Strategy::Squash,
-            Self::Rebase => Strategy::Rebase,
-            Self::Octopus => Strategy::Octopus,
-        }
-    }
-}
-
-/// How tasks take turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeArg {
-    /// Several at once
-    Parallel,
-    /// One by one; after each, the next waits for `pleach approve`
-    Queue,
-    /// One by one, without asking
-    Serial,
-}
-
-/// What to do with a task whose branch does not merge cleanly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnTaskConflict {
-    /// Leave it out, and go on
-    Skip,
-    /// Give the whole batch up
-    Fail,
-    /// Have the agent do the task again on the woven result, once
-    Rerun,
-}
-
 /// What to do with a branch that does not merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum OnConflict {
-    /// Leave it out and say so
+pub(crate) enum OnBranchConflict {
+    /// Leave the branch out
     #[default]
     Skip,
-    /// Write nothing at all
+    /// Write nothing
     Fail,
 }
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example: pleach weave feature/a feature/b --onto main --as hedge\n\n\
-                        Branches are merged in the order given, without touching your checkout. One that\n\
-                        conflicts is left out, with its files, whom it collides with, and the command that shows it."
+                        Branches are merged in the order given, without touching your checkout. A branch that\n\
+                        conflicts is left out, and its conflicting files and branches are listed."
 )]
 pub(crate) struct WeaveArgs {
-    /// The branches, in their order; tags and commits will do as well
+    /// The branches, tags or commits to weave, in order
     #[arg(required = true, value_name = "BRANCH")]
     pub(crate) branches: Vec<String>,
     /// The branch or commit to weave onto [default: the current branch, or its upstream if that is ahead]
     #[arg(long, value_name = "BASE")]
     pub(crate) onto: Option<String>,
-    /// The branch to make of it
+    /// The name of the branch to create
     #[arg(long = "as", value_name = "NAME", required_unless_present = "dry_run")]
     pub(crate) name: Option<String>,
-    /// Which history leads to the result; the tree is the same
+    /// The history to write; the resulting tree is the same
     #[arg(long, value_enum, value_name = "STRATEGY", default_value_t)]
-    pub(crate) merge: MergeStrategy,
+    pub(crate) merge: Strategy,
     /// What to do with a branch that conflicts
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) on_conflict: OnConflict,
-    /// A command that tests the result; branches that it fails with are found and left out
+    pub(crate) on_conflict: OnBranchConflict,
+    /// A command that tests the result; branches that make it fail are found and left out
     #[arg(long, value_name = "CMD")]
     pub(crate) validate: Option<String>,
-    /// Show what would come of it, and write nothing
+    /// Show the result without writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON

@@ -15,7 +15,7 @@ pub(crate) fn open(file: &Path) -> io::Result<()> {
     let chosen = chosen();
     if is_snap(chosen.as_ref()) {
         return Err(io::Error::other(
-            "browsers from snap cannot read the file that leads there",
+            "browsers installed as snaps cannot read the file with the link",
         ));
     }
     let mut address = OsString::from("file://");

@@ -3,17 +3,18 @@
 //! What was consented to is remembered by the engine; the keyboard is read by the preview.
 
 mod fold;
-mod shown;
+mod render;
 
 use std::io::IsTerminal as _;
 
 use pleach_domain::id::BatchNumber;
 use pleach_engine::consent::{Change, PendingConsent, What};
 use pleach_engine::run::Prepared;
+use pleach_system::text::shell_words::quoted;
 
 pub(crate) use self::fold::few_names;
 use self::fold::{fold, word};
-use self::shown::{git_show, show};
+use self::render::{git_show, show};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, one_line};
 use crate::questions::asks;
@@ -97,10 +98,13 @@ pub(crate) fn obtain_pending(batch: BatchNumber, pending: &PendingConsent) -> Re
     if asks(&format!("Consent and start {task}?")) == Some(true) {
         return Ok(());
     }
-    let message = format!("task {task} still waits");
+    let message = format!("task {task} is still waiting for consent");
     let failure = Failure::new(Exit::Environment, "no_consent", message);
     Err(failure
-        .hint(format!("`pleach cancel {batch} TASK` leaves a task out"))
+        .hint(format!(
+            "`pleach cancel {batch} {}` leaves the task out",
+            quoted(&task)
+        ))
         .into())
 }
 

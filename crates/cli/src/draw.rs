@@ -12,7 +12,7 @@ mod remarks;
 mod sample;
 pub(crate) mod svg;
 pub(crate) mod text;
-mod waiting;
+mod wait_reasons;
 pub(crate) mod words;
 
 use pleach_domain::graph::{Graph, Order};
@@ -48,7 +48,7 @@ enum Tie<'a> {
 
 /// For each task of the plan why it waits, in few words.
 pub(crate) fn reasons(picture: &Picture<'_>) -> Vec<String> {
-    let waiting = waiting::Waiting::of(picture);
+    let waiting = wait_reasons::WaitReasons::new(picture);
     let tasks = 0..picture.graph.plan().tasks.len();
     tasks
         .map(|position| {

@@ -11,22 +11,22 @@ use pleach_domain::select::SelectionError;
 use pleach_engine::agent::NoAgent;
 use pleach_engine::config::ConfigError;
 use pleach_engine::control::ControlError;
-use pleach_engine::database::DatabaseError;
 use pleach_engine::fault::{Blame, Fault, Faults};
-use pleach_engine::git::{GitError, PutError, StoreError};
 use pleach_engine::init::InitError;
 use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::prompt::UnknownPlace;
 use pleach_engine::run::RunError;
-use pleach_engine::sandbox::NoSandbox;
-use pleach_engine::secrets::{Hider, Secrets};
 use pleach_engine::start::StartError;
-use pleach_engine::state_folder::StateFolderError;
 use pleach_engine::stored_batch::LookupError;
-use pleach_engine::view::ViewError;
-use pleach_engine::weave::WeaveError;
-use pleach_engine::worktree::WorktreeError;
+use pleach_git::git::{GitError, PutError, StoreError};
+use pleach_git::weave::WeaveError;
+use pleach_git::worktree::WorktreeError;
+use pleach_log::database::DatabaseError;
+use pleach_log::view::ViewError;
+use pleach_system::sandbox::NoSandbox;
+use pleach_system::secrets::{Hider, Secrets};
+use pleach_system::state_folder::StateFolderError;
 use serde_json::json;
 
 use crate::output::{Reader, exact_line, one_line, tell, tell_error};
@@ -181,7 +181,7 @@ impl Failures {
         let more = self.all.len().saturating_sub(MOST_ERRORS);
         if more > 0 {
             tell_error(format_args!(
-                "{RED}error{RED:#}: and {more} more; `pleach plan --json` lists all\n"
+                "{RED}error{RED:#}: {more} more; `pleach plan --json` lists them all\n"
             ));
         }
         if self.reader == Reader::Program {
@@ -211,7 +211,7 @@ pub(crate) fn warn<'p>(problems: impl IntoIterator<Item = &'p Problem>, file: &s
     let more = problems.count();
     if more > 0 {
         tell_error(format_args!(
-            "{YELLOW}warning{YELLOW:#}: and {more} more; `pleach plan --json` lists all\n"
+            "{YELLOW}warning{YELLOW:#}: {more} more; `pleach plan --json` lists them all\n"
         ));
     }
 }

@@ -14,16 +14,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use pleach_engine::database::StoredEvent;
-use pleach_engine::run::{Prepared, Progress, Told};
+use pleach_engine::run::{LoopNotice, Prepared, Progress};
+use pleach_log::database::StoredEvent;
 use signal_hook::consts::{SIGCONT, SIGWINCH};
 use signal_hook::iterator::{Handle, Signals};
 
 use self::draw::{Moment, draw};
-use self::state::State;
+use self::state::LiveState;
 use crate::line::Line;
 use crate::region::{Narrowed, Region};
-use crate::terminal::{self, Borrowed, Size};
+use crate::terminal::{self, BorrowedModes, Size};
 
 /// It is drawn no more often than this.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -50,7 +50,7 @@ pub(crate) struct Live {
     sender: Sender<Heard>,
     drawer: Option<JoinHandle<()>>,
     signals: Option<Handle>,
-    _modes: Option<Borrowed>,
+    _modes: Option<BorrowedModes>,
 }
 
 impl Live {
@@ -62,13 +62,13 @@ impl Live {
         }
         // Without them there is no estimate.
         let past = prepared.past_durations().unwrap_or_default();
-        let mut state = State::new(prepared.design(), &prepared.titles(), past);
+        let mut state = LiveState::new(prepared.design(), &prepared.titles(), past);
         for stored in prepared.events() {
             state.hear(stored);
         }
         let (sender, heard) = channel();
         let region = Region::new(Narrowed::of_terminal(), terminal::has_colours(&output));
-        let modes = Borrowed::without_echo();
+        let modes = BorrowedModes::without_echo();
         let drawer = Drawer {
             state,
             region,
@@ -84,12 +84,12 @@ impl Live {
     }
 
     /// Shows something that was told, and the line that it is worth.
-    pub(crate) fn tell(&self, told: &Told<'_>, line: Option<Line>) {
+    pub(crate) fn tell(&self, told: &LoopNotice<'_>, line: Option<Line>) {
         // A drawer that is gone shows nothing, and the run goes on.
         let _ = self.sender.send(match told {
-            Told::Event(stored) => Heard::Event(Box::new((*stored).clone()), line),
-            Told::Progress(progress) => Heard::Progress((*progress).clone()),
-            Told::Note(_) => Heard::Note(line),
+            LoopNotice::Event(stored) => Heard::Event(Box::new((*stored).clone()), line),
+            LoopNotice::Progress(progress) => Heard::Progress((*progress).clone()),
+            LoopNotice::Note(_) => Heard::Note(line),
         });
     }
 
@@ -135,7 +135,7 @@ fn follow_the_terminal(sender: Sender<Heard>) -> Option<Handle> {
 
 /// Whoever draws.
 struct Drawer {
-    state: State,
+    state: LiveState,
     region: Region,
     above: Vec<Line>,
     zone: TimeZone,

@@ -11,7 +11,6 @@ mod draw;
 mod driver;
 mod editor;
 mod failure;
-mod harmless;
 mod keys;
 mod line;
 mod live;
@@ -26,15 +25,16 @@ mod questions;
 mod region;
 mod rehearsal;
 mod report;
+mod sanitize;
 mod shim;
 mod summary;
 mod terminal;
-mod waiting;
+mod waiting_line;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use pleach_engine::process::harden;
+use pleach_system::process::harden;
 
 use crate::args::{Arguments, Command};
 use crate::failure::{Exit, Failures};

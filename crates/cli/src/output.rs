@@ -5,7 +5,7 @@
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write as _};
 
-use pleach_engine::hidden::{is_hidden, push_visible, visible};
+use pleach_system::text::hidden::{is_hidden, push_visible, visible};
 
 /// Who reads what a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum Reader {
 
 impl Reader {
     /// By the flag `--json`.
-    pub(crate) fn of(json: bool) -> Self {
+    pub(crate) fn from_flag(json: bool) -> Self {
         if json { Self::Program } else { Self::Person }
     }
 }
@@ -29,7 +29,7 @@ pub(crate) fn print(text: Arguments<'_>) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
         Err(error) => {
-            tell_error(format_args!("error: could not write the answer: {error}\n"));
+            tell_error(format_args!("error: could not write the output: {error}\n"));
             std::process::exit(3);
         }
     }

@@ -10,7 +10,7 @@ mod tests;
 use std::io::Write as _;
 use std::time::Duration;
 
-use pleach_domain::graph::{Graph, Order, Rules};
+use pleach_domain::graph::{Graph, Order, OrderRules};
 use pleach_domain::plan::Plan;
 
 use self::draw::{draw, page};
@@ -20,16 +20,16 @@ use crate::draw::{Picture, reasons};
 use crate::keys;
 use crate::output::one_line;
 use crate::region::{Narrowed, Region};
-use crate::terminal::{self, Borrowed, Size};
+use crate::terminal::{self, BorrowedModes, Size};
 
 /// How often the size of the terminal is looked at while nothing is typed.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The open tasks of a plan, as they are offered, and their positions in it.
-fn choices(graph: &Graph<'_>, rules: Rules) -> (Vec<Choice>, Vec<usize>) {
+fn choices(graph: &Graph<'_>, rules: OrderRules) -> (Vec<Choice>, Vec<usize>) {
     let open = graph.open_members();
     let positions: Vec<usize> = (0..open.len()).filter(|position| open[*position]).collect();
-    let order = Order::of(graph, &open, rules);
+    let order = Order::new(graph, &open, rules);
     let picture = Picture {
         name: "",
         graph,
@@ -63,7 +63,7 @@ fn heading(plan: &Plan, number: u32) -> String {
 /// Asks which tasks of a plan to run; nothing if nobody can be asked that way.
 ///
 /// What was picked are positions in the plan.
-pub(crate) fn pick(graph: &Graph<'_>, name: &str, rules: Rules) -> Option<Picked> {
+pub(crate) fn pick(graph: &Graph<'_>, name: &str, rules: OrderRules) -> Option<Picked> {
     if !terminal::can_draw(&std::io::stderr()) {
         return None;
     }
@@ -72,7 +72,7 @@ pub(crate) fn pick(graph: &Graph<'_>, name: &str, rules: Rules) -> Option<Picked
         return None;
     }
     terminal::give_back_on_signals();
-    let modes = Borrowed::for_keys()?;
+    let modes = BorrowedModes::for_keys()?;
     let picked = ask(List::new(choices), &one_line(name));
     drop(modes);
     Some(match picked {

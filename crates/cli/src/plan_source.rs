@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
+use pleach_domain::graph::{Graph, OrderRules, Overlap, Strictness};
 use pleach_domain::next::NextRules;
 use pleach_domain::phase::Threshold;
 use pleach_domain::select::{Selection, done_among};
@@ -39,14 +39,14 @@ impl PlanSource {
         let file = PlanFile::load(&path)?;
         for left in PlanFile::leftovers(&path) {
             tell_error(format_args!(
-                "warning: {} was left by a run that was killed and may hold what you saved; compare it, then delete it\n",
+                "warning: {} was left by a killed run and may contain edits of yours; compare it with the plan, then delete it\n",
                 left.display()
             ));
         }
         let mut document = pleach_formats::read(file.text());
         declare_mentioned(&mut document.plan, &current_folder()?);
         if document.plan.tasks.is_empty() && document.plan.errors.is_empty() {
-            let message = format!("there is no task in {}", path.display());
+            let message = format!("no tasks in {}", path.display());
             let hint = "a task is a checkbox such as \"- [ ] Fix the login\", or a heading such as \"### 63. Title\"";
             return Err(Failure::new(Exit::Usage, "no_tasks", message)
                 .hint(hint)
@@ -66,7 +66,7 @@ impl PlanSource {
 
     /// Takes the tasks that were named for open, whatever the plan says of them.
     pub(crate) fn reopen(&mut self, words: &[String]) -> Result<(), Failures> {
-        let graph = Graph::of(&self.document.plan, Strictness::AsWritten);
+        let graph = Graph::new(&self.document.plan, Strictness::AsWritten);
         let selection = parse(&graph, words)?;
         for position in done_among(&selection, &graph) {
             self.document.plan.tasks[position].status = TaskStatus::Pending;
@@ -85,7 +85,7 @@ pub(crate) fn current_folder() -> Result<PathBuf, Failures> {
     std::env::current_dir().map_err(|error| {
         let message = format!("could not find the current folder: {error}");
         Failure::new(Exit::Environment, "no_folder", message)
-            .hint("go to a folder that exists")
+            .hint("change to a folder that exists")
             .into()
     })
 }
@@ -110,8 +110,8 @@ impl RuleArgs {
 }
 
 impl OrderArgs {
-    pub(crate) fn rules(&self, threshold: Threshold) -> Rules {
-        Rules {
+    pub(crate) fn rules(&self, threshold: Threshold) -> OrderRules {
+        OrderRules {
             overlap: self.overlap(),
             threshold,
         }

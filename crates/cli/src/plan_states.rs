@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
-use pleach_engine::database::Database;
-use pleach_engine::outlook::{Recall, Setting, recall};
 use pleach_engine::plan_file::PlanFile;
-use pleach_engine::scope::Scope;
-use pleach_engine::state_folder::StateFolder;
 use pleach_formats::StatusFile;
+use pleach_log::database::Database;
+use pleach_log::outlook::{Recall, Setting, recall};
+use pleach_log::scope::Scope;
+use pleach_system::state_folder::StateFolder;
 
 use crate::failure::{Exit, Failure, Failures};
 use crate::plan_source::{PlanSource, current_folder};
@@ -104,7 +104,7 @@ pub(crate) fn check_recorded(
     let missing = ids.filter(|id| !recorded.contains(*id)).map(|id| {
         let message = format!("task {id} is not in {}", path.display());
         Failure::new(Exit::Usage, "task_not_found", message)
-            .hint("add it there, or run without --status")
+            .hint("add it to the file, or run without --status")
     });
     Failures::check(missing.collect())
 }
@@ -114,7 +114,8 @@ pub(crate) fn whole_path(file: Option<&Path>) -> Result<Option<PathBuf>, Failure
     let whole = file.map(|file| {
         file.canonicalize().map_err(|error| {
             let message = format!("could not find {}: {error}", file.display());
-            Failure::new(Exit::Usage, "bad_file", message).hint("name a status file that exists")
+            Failure::new(Exit::Usage, "bad_file", message)
+                .hint("pass the path of an existing status.json")
         })
     });
     Ok(whole.transpose()?)
@@ -135,5 +136,5 @@ pub(crate) fn bad_status(
             Failure::new(Exit::Usage, "task_not_found", error.to_string())
         }
     };
-    failure.hint(r#"it has the form {"tasks":[{"id":"1.1","status":"pending"}]}"#)
+    failure.hint(r#"expected {"tasks":[{"id":"1.1","status":"pending"}]}"#)
 }

@@ -10,17 +10,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anstyle::Style;
-use pleach_domain::batch::{Budget, Landing};
+use pleach_domain::batch::Budget;
+use pleach_domain::batch::{Approval, Mode};
+use pleach_domain::choice::Landing;
 use pleach_domain::estimate::plan_seconds_left;
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_engine::agent::{Agent, Chosen};
-use pleach_engine::config::{MaxParallel, RunMode, Settings};
-use pleach_engine::git::Unpushed;
+use pleach_engine::config::{MaxParallel, Settings};
 use pleach_engine::run::{BuildsOn, RunRequest, Where};
-use pleach_engine::sandbox::Holding;
-use pleach_engine::secrets::Secrets;
+use pleach_git::git::Unpushed;
+use pleach_system::sandbox::SandboxPolicy;
+use pleach_system::secrets::Secrets;
 
 use crate::columns::about;
 use crate::draw::Picture;
@@ -34,21 +36,21 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
 /// What is shown of a run before it begins.
-pub(crate) struct Shown {
+pub(crate) struct PreviewInput {
     name: PathBuf,
     plan: Plan,
     chosen: Vec<usize>,
-    rules: Rules,
+    rules: OrderRules,
     settings: Settings,
     agent: Chosen,
     sandbox: String,
     place: Where,
 }
 
-impl Shown {
-    pub(crate) fn of(request: &RunRequest, place: Where) -> Self {
+impl PreviewInput {
+    pub(crate) fn new(request: &RunRequest, place: Where) -> Self {
         let settings = &request.settings;
-        let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
+        let sandbox = SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
         Self {
             sandbox: sandbox.map_or_else(|none| none.to_string(), |held| held.description()),
             name: request.plan.origin.to_string().into(),
@@ -113,7 +115,7 @@ pub(crate) struct Preview<'a> {
     pub(crate) name: &'a Path,
     pub(crate) plan: &'a Plan,
     pub(crate) chosen: &'a [usize],
-    pub(crate) rules: Rules,
+    pub(crate) rules: OrderRules,
     pub(crate) settings: &'a Settings,
     pub(crate) agent: &'a dyn Agent,
     pub(crate) place: Where,
@@ -182,14 +184,14 @@ impl<'a> Preview<'a> {
         for position in self.chosen {
             members[*position] = true;
         }
-        Order::of(graph, &members, self.rules)
+        Order::new(graph, &members, self.rules)
     }
 
     fn groups(&self, width: Option<usize>) -> String {
-        let graph = Graph::of(self.plan, Strictness::AsWritten);
+        let graph = Graph::new(self.plan, Strictness::AsWritten);
         let name = self.name.display().to_string();
         if let [only] = self.chosen {
-            let line = Line::new().and(BOLD, format!("1 task of {}", one_line(&name)));
+            let line = Line::new().and(BOLD, format!("1 task from {}", one_line(&name)));
             let task = graph.task(*only);
             let task = Line::new()
                 .and(BOLD, format!("  {}", one_line(task.id.as_str())))
@@ -225,14 +227,15 @@ impl<'a> Preview<'a> {
         );
         facts.extend(settings.setup.clone().map(|setup| ("setup", setup)));
         let tests = settings.validate.clone();
-        let no_tests = || "none: no command is set (validate)".to_owned();
+        let no_tests = || "none (validate is not set)".to_owned();
         facts.push(("tests", tests.unwrap_or_else(no_tests)));
         facts.push(("result", self.lands()));
         facts.extend(self.unpushed.clone().map(|commits| ("pushes", commits)));
         facts.push(("sandbox", self.sandbox.to_owned()));
-        facts.extend(budget(settings.budget, settings.task_budget).map(|text| ("budget", text)));
+        facts
+            .extend(budget(settings.budget(), settings.task_budget()).map(|text| ("budget", text)));
         if let Some((time, known)) = self.expected() {
-            let text = format!("about {}, as {known} took before", about(time));
+            let text = format!("about {}, based on {known}", about(time));
             facts.push(("time", text));
         }
         facts.extend(self.notes.iter().cloned().map(|note| ("note", note)));
@@ -243,15 +246,15 @@ impl<'a> Preview<'a> {
     fn lands(&self) -> String {
         let lands = match (self.settings.land, &self.push_to) {
             _ if self.place == Where::InPlace => {
-                "in this folder itself: it is no git repository, so there are no branches"
+                "in this folder, without branches (not a git repository)"
             }
             (Landing::Nowhere, _) => "a local branch",
-            (Landing::Local, _) => "fast-forwarded into the base branch",
+            (Landing::Local, _) => "the base branch, fast-forwarded",
             (Landing::Push, Some(address)) => return format!("pushed to {address}"),
             (Landing::PullRequest, Some(address)) => {
                 return format!("pushed to {address}, with one pull request");
             }
-            (Landing::Push, None) => "pushed to a branch of the server",
+            (Landing::Push, None) => "pushed to the server",
             (Landing::PullRequest, None) => "pushed, with one pull request",
         };
         lands.to_owned()
@@ -259,18 +262,17 @@ impl<'a> Preview<'a> {
 
     /// Who takes turns with whom.
     fn turns(&self) -> String {
-        let graph = Graph::of(self.plan, Strictness::AsWritten);
+        let graph = Graph::new(self.plan, Strictness::AsWritten);
         let waves = count(self.order(&graph).waves.len(), "wave");
-        let turns = match self.settings.mode {
-            RunMode::Parallel => match self.settings.max_parallel {
-                MaxParallel::AtMost(number) => format!("at most {number} at once"),
-                auto @ MaxParallel::Auto => {
-                    let first = auto.first_guess(self.chosen.len());
-                    format!("{first} at once to begin with")
-                }
+        let turns = match self.settings.turns(self.chosen.len()) {
+            Mode::Parallel { slots } => match self.settings.max_parallel {
+                MaxParallel::AtMost(_) => format!("at most {slots} at once"),
+                MaxParallel::Auto => format!("{slots} at once at first"),
             },
-            RunMode::Queue if self.settings.queue_auto_approve => "one by one".to_owned(),
-            RunMode::Queue => "one by one, each when you approve it".to_owned(),
+            Mode::Queue { approval } => match approval {
+                Approval::Automatic => "one at a time".to_owned(),
+                Approval::ByPerson => "one at a time, each after your approval".to_owned(),
+            },
         };
         format!("{waves}, {turns}")
     }
@@ -284,15 +286,12 @@ impl<'a> Preview<'a> {
         let known = chosen.filter(|id| self.past.contains_key(*id));
         let known = match known.count() {
             0 if self.past.is_empty() => return None,
-            0 => "other tasks of the plan".to_owned(),
-            all if all == self.chosen.len() => "these tasks".to_owned(),
-            some => format!("{some} of them"),
+            0 => "past runs of other tasks".to_owned(),
+            all if all == self.chosen.len() => "their past runs".to_owned(),
+            some => format!("past runs of {some} of them"),
         };
         let took = |id: &TaskId| self.past.get(id).map_or(mean, Duration::as_secs_f64);
-        let at_once = match (self.settings.mode, self.settings.max_parallel) {
-            (RunMode::Parallel, most) => most.first_guess(self.chosen.len()),
-            (RunMode::Queue, _) => 1,
-        };
+        let at_once = self.settings.turns(self.chosen.len()).slots();
         let time = plan_seconds_left(self.plan, self.chosen, self.rules, at_once, |task| {
             took(&task.id)
         })?;
@@ -312,7 +311,7 @@ fn budget(batch: Budget, task: Budget) -> Option<String> {
             .map(|tokens| format!("{tokens} tokens{whose}"));
         [money, tokens]
     };
-    let all = [amounts(batch, ""), amounts(task, " a task")];
+    let all = [amounts(batch, ""), amounts(task, " per task")];
     let all: Vec<String> = all.into_iter().flatten().flatten().collect();
     (!all.is_empty()).then(|| format!("at most {}", all.join(", ")))
 }

@@ -6,22 +6,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstyle::Style;
-use pleach_domain::batch::Landing;
-use pleach_domain::choice::SandboxChoice;
+use pleach_domain::choice::{Landing, SandboxChoice};
 use pleach_domain::graph::{Graph, Strictness};
-use pleach_engine::config::{MaxParallel, OnInvalid, RunMode, Settings};
+use pleach_engine::config::{MaxParallel, Settings};
 use pleach_engine::consent::What;
-use pleach_engine::git::CommitId;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
-use pleach_engine::sandbox::Holding;
-use pleach_engine::secrets::Secrets;
-use pleach_engine::shell_words::line;
+use pleach_git::git::CommitId;
+use pleach_system::sandbox::SandboxPolicy;
+use pleach_system::secrets::Secrets;
+use pleach_system::text::shell_words::line;
 use serde_json::{Value, json};
 
 use crate::columns::{bytes, seconds, terminal_width};
 use crate::line::Line;
 use crate::output::{self, one_line};
-use crate::preview::{Preview, count};
+use crate::preview::Preview;
 
 const PLAIN: Style = Style::new();
 const DIM: Style = Style::new().dimmed();
@@ -36,7 +35,7 @@ pub(crate) fn print(preview: &Preview<'_>, request: &RunRequest, found: &Rehears
         let line = line.cut(width.unwrap_or(usize::MAX));
         output::print(format_args!("{line}\n"));
     }
-    output::print(format_args!("Nothing was done.\n"));
+    output::print(format_args!("Dry run: nothing was done.\n"));
 }
 
 /// What the preview does not say, each with its name.
@@ -46,21 +45,21 @@ fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
         ("command", line(&found.argv)),
         ("variables", found.variables.join(" ")),
         ("writes", may_write(request)),
-        ("limits", limits(request)),
+        ("timeouts", timeouts(request)),
         ("retries", retries(request)),
-        ("governors", governors(request)),
+        ("limits", limits(request)),
     ]);
     facts.extend(weaving(request, found));
     let asked = consent_names(found);
     facts.push((
         "consent",
         match asked.len() {
-            0 => "given before, or nothing needs it".to_owned(),
-            _ => format!("asked for {}", asked.join(", ")),
+            0 => "not needed".to_owned(),
+            _ => format!("needed for {}", asked.join(", ")),
         },
     ));
     facts.extend(found.interrupted.iter().map(|batch| {
-        let how = format!("batch {batch}; `pleach resume {batch}` goes on with it");
+        let how = format!("batch {batch}; resume it with `pleach resume {batch}`");
         ("interrupted", how)
     }));
     facts
@@ -71,15 +70,15 @@ fn place(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
     if let Some(folder) = &found.folder {
         let folder = folder.display();
         return vec![
-            ("base", "the folder as it is then".to_owned()),
-            ("batch", format!("{}, in {folder} itself", found.batch)),
+            ("base", "the folder as it is".to_owned()),
+            ("batch", format!("{}, in {folder}", found.batch)),
         ];
     }
     let base = found.base.as_ref().map(ToString::to_string);
     let base = base.unwrap_or_default();
     let base = match request.fetch {
         Fetch::Nothing => base,
-        Fetch::Origin => format!("what is on the server then; now {base}"),
+        Fetch::Origin => format!("what the server has then; now {base}"),
     };
     let branch = found.batch_branch.as_deref().unwrap_or_default();
     let worktrees = found.worktrees.as_ref();
@@ -99,7 +98,7 @@ fn place(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
 /// How branches become one, and where that goes.
 fn weaving(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)> {
     let Some(branch) = &found.batch_branch else {
-        let nowhere = "nowhere: what tasks do stays in the folder";
+        let nowhere = "none: changes stay in the folder";
         return vec![("landing", nowhere.to_owned())];
     };
     let word = |word: &dyn std::fmt::Debug| format!("{word:?}").to_lowercase();
@@ -109,7 +108,7 @@ fn weaving(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String
         ("landing", landing(request, found, branch)),
     ];
     if found.push_unconfirmed {
-        let asked = "asked about: this project has never pushed there";
+        let asked = "needs confirmation: this project has never pushed there";
         facts.push(("push", asked.to_owned()));
     }
     facts
@@ -133,15 +132,15 @@ fn few(names: &[String]) -> String {
 
 fn may_write(request: &RunRequest) -> String {
     let settings = &request.settings;
-    let held = match Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write) {
+    let held = match SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write) {
         Ok(held) => held,
         Err(none) => return none.to_string(),
     };
     let named = settings.sandbox_write.iter();
     let mut paths: Vec<String> = named.map(|path| path.display().to_string()).collect();
     let usual = match held.choice() {
-        SandboxChoice::None => return "wherever you can".to_owned(),
-        SandboxChoice::Wrapper(_) => return "wherever the wrapper lets it".to_owned(),
+        SandboxChoice::None => return "anywhere you can".to_owned(),
+        SandboxChoice::Wrapper(_) => return "anywhere the wrapper allows".to_owned(),
         SandboxChoice::Strict => "its worktree, temporary files",
         SandboxChoice::Landlock => "its worktree, temporary files, caches of tools and agents",
     };
@@ -149,14 +148,17 @@ fn may_write(request: &RunRequest) -> String {
     paths.join(", ")
 }
 
-fn limits(request: &RunRequest) -> String {
+fn timeouts(request: &RunRequest) -> String {
     let settings = &request.settings;
     let mut limits = vec![
-        format!("{} a task", seconds(settings.task_timeout)),
-        format!("{} of silence", seconds(settings.stall_timeout)),
+        format!("{} per task", seconds(settings.task_timeout)),
+        format!("{} without output", seconds(settings.stall_timeout)),
     ];
     if settings.validate.is_some() {
-        limits.push(format!("{} of tests", seconds(settings.validate_timeout)));
+        limits.push(format!(
+            "{} for the tests",
+            seconds(settings.validate_timeout)
+        ));
     }
     limits.join(", ")
 }
@@ -167,17 +169,13 @@ fn retries(request: &RunRequest) -> String {
         return "none".to_owned();
     }
     let pause = seconds(settings.retry_pause);
-    let retries = usize::try_from(settings.retries).unwrap_or(usize::MAX);
-    format!(
-        "{} more, the first after {pause}",
-        count(retries, "attempt")
-    )
+    format!("{}, first after {pause}", settings.retries)
 }
 
-fn governors(request: &RunRequest) -> String {
+fn limits(request: &RunRequest) -> String {
     let settings = &request.settings;
     format!(
-        "{} agents over all your batches, {} of free disk",
+        "{} agents in total, at least {} free disk",
         settings.parallel_limit,
         bytes(settings.min_free_disk)
     )
@@ -186,17 +184,17 @@ fn governors(request: &RunRequest) -> String {
 fn landing(request: &RunRequest, found: &Rehearsal, branch: &str) -> String {
     let remote = found.remote.as_deref();
     match (request.settings.land, remote) {
-        (Landing::Nowhere, _) => format!("nowhere: {branch} stays a local branch"),
+        (Landing::Nowhere, _) => format!("none: {branch} stays a local branch"),
         (Landing::Local, _) => match &found.base_branch {
-            Some(base) => format!("{base} is fast-forwarded to {branch}"),
-            None => format!("nowhere: the base is no branch; {branch} stays a local branch"),
+            Some(base) => format!("fast-forward {base} to {branch}"),
+            None => format!("none: the base is not a branch; {branch} stays a local branch"),
         },
-        (_, None) => format!("nowhere: there is no remote; {branch} stays a local branch"),
-        (Landing::Push, Some(remote)) => format!("{branch} is pushed to {remote}"),
+        (_, None) => format!("none: no remote; {branch} stays a local branch"),
+        (Landing::Push, Some(remote)) => format!("push {branch} to {remote}"),
         (Landing::PullRequest, Some(remote)) => {
             let target = found.target.as_deref().unwrap_or("its own branch");
-            let forge = found.forge.unwrap_or("no forge that is known");
-            format!("{branch} to {remote} ({forge}), a pull request into {target}")
+            let forge = found.forge.unwrap_or("unknown forge");
+            format!("push {branch} to {remote} ({forge}), with a pull request into {target}")
         }
     }
 }
@@ -210,7 +208,7 @@ pub(crate) fn print_json(preview: &Preview<'_>, request: &RunRequest, found: &Re
 
 fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Value {
     let plan = preview.plan;
-    let graph = Graph::of(plan, Strictness::AsWritten);
+    let graph = Graph::new(plan, Strictness::AsWritten);
     let order = preview.order(&graph);
     let id = |position: &usize| plan.tasks[*position].id.as_str();
     let ids = |positions: &[usize]| positions.iter().map(id).collect::<Vec<_>>();
@@ -267,10 +265,7 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
 fn settled(settings: &Settings, request: &RunRequest, found: &Rehearsal) -> Value {
     let whole = |time: Duration| time.as_secs_f64();
     json!({
-        "mode": match settings.mode {
-            RunMode::Parallel => "parallel",
-            RunMode::Queue => "queue",
-        },
+        "mode": settings.turns(request.chosen.len()).choice(),
         "maxConcurrent": match settings.max_parallel {
             MaxParallel::AtMost(number) => json!(number),
             MaxParallel::Auto => json!("auto"),
@@ -281,25 +276,16 @@ fn settled(settings: &Settings, request: &RunRequest, found: &Rehearsal) -> Valu
             "command": settings.validate,
             "timeoutSeconds": whole(settings.validate_timeout),
             "variables": settings.validate_env,
-            "onInvalid": match settings.on_invalid {
-                OnInvalid::Drop => "drop",
-                OnInvalid::Fail => "fail",
-            },
+            "onInvalid": settings.on_invalid,
         },
         "taskTimeoutSeconds": whole(settings.task_timeout),
         "stallTimeoutSeconds": whole(settings.stall_timeout),
         "retries": settings.retries,
         "parallelLimit": settings.parallel_limit,
         "minFreeDisk": settings.min_free_disk,
-        "budget": {"batch": settings.budget, "task": settings.task_budget},
+        "budget": {"batch": settings.budget(), "task": settings.task_budget()},
         "landing": {
-            "kind": match settings.land {
-                _ if found.folder.is_some() => "none",
-                Landing::Nowhere => "none",
-                Landing::Local => "local",
-                Landing::Push => "push",
-                Landing::PullRequest => "pr",
-            },
+            "kind": if found.folder.is_some() { Landing::Nowhere } else { settings.land },
             "remote": found.remote,
             "target": found.target,
             "unconfirmed": found.push_unconfirmed,

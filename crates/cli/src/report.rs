@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::{Design, FailedStage};
-use pleach_domain::bisect::Run;
-use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
+use pleach_domain::bisect::TestResult;
+use pleach_domain::event::{BatchEvent, Event, PredictedConflict, TaskEvent};
 use pleach_domain::id::TaskId;
-use pleach_engine::database::{StoredEvent, now};
-use pleach_engine::moment::clock_time;
-use pleach_engine::run::{Prepared, Told};
-use pleach_engine::view::Narrator;
+use pleach_engine::run::{LoopNotice, Prepared};
+use pleach_log::database::{StoredEvent, now};
+use pleach_log::view::Narrator;
+use pleach_system::text::moment::clock_time;
 use serde_json::json;
 
 use crate::columns::seconds;
@@ -53,47 +53,47 @@ impl Reporter {
     }
 
     /// Tells one thing.
-    pub(crate) fn tell(&self, told: &Told<'_>) {
+    pub(crate) fn tell(&self, told: &LoopNotice<'_>) {
         match (self.reader, told) {
             (Reader::Person, told) => {
                 if let Some(line) = self.line_of(told) {
                     tell(format_args!("{line}\n"));
                 }
             }
-            (Reader::Program, Told::Event(stored)) => {
+            (Reader::Program, LoopNotice::Event(stored)) => {
                 let (name, data) = self.narrator.borrow_mut().tell(stored);
                 tell(format_args!(
                     "{}\n",
                     json!({"id": stored.seq, "event": name, "data": data})
                 ));
             }
-            (Reader::Program, Told::Note(note)) => tell(format_args!(
+            (Reader::Program, LoopNotice::Note(note)) => tell(format_args!(
                 "{}\n",
                 json!({"event": "note", "data": {"message": note}})
             )),
-            // Told by whoever draws it.
-            (Reader::Program, Told::Progress(_)) => {}
+            // LoopNotice by whoever draws it.
+            (Reader::Program, LoopNotice::Progress(_)) => {}
         }
     }
 
     /// The line that something is worth, if it is.
-    pub(crate) fn line_of(&self, told: &Told<'_>) -> Option<Line> {
+    pub(crate) fn line_of(&self, told: &LoopNotice<'_>) -> Option<Line> {
         match told {
-            Told::Event(stored) => match &stored.event {
+            LoopNotice::Event(stored) => match &stored.event {
                 Event::Batch(event) => self.batch_line(event),
                 Event::Task { task, event } => self.task_line(task, event),
             },
-            Told::Note(note) => self.line(YELLOW, "note", note),
+            LoopNotice::Note(note) => self.line(YELLOW, "note", note),
             // Shown by whoever draws it.
-            Told::Progress(_) => None,
+            LoopNotice::Progress(_) => None,
         }
     }
 
     /// The same above a live view, which shows by itself what begins and what waits.
-    pub(crate) fn line_above(&self, told: &Told<'_>) -> Option<Line> {
+    pub(crate) fn line_above(&self, told: &LoopNotice<'_>) -> Option<Line> {
         let is_shown = matches!(
             told,
-            Told::Event(StoredEvent {
+            LoopNotice::Event(StoredEvent {
                 event: Event::Task {
                     event: TaskEvent::Started { .. } | TaskEvent::Waiting { .. },
                     ..
@@ -111,7 +111,7 @@ impl Reporter {
     fn line(&self, style: Style, word: &str, text: &str) -> Option<Line> {
         let seconds = self.began.elapsed().as_secs_f64();
         let line = Line::new().and(DIM, format!("{seconds:7.1}s"));
-        let line = line.and(PLAIN, "  ").and(style, format!("{word:<10}"));
+        let line = line.and(PLAIN, "  ").and(style, format!("{word:<11}"));
         Some(line.and(PLAIN, format!(" {}", one_line(text))))
     }
 
@@ -129,7 +129,7 @@ impl Reporter {
             ),
             BatchEvent::StageEnded { stage, success, .. } => {
                 let (style, how) = if *success {
-                    (GREEN, "is done")
+                    (GREEN, "done")
                 } else {
                     (RED, "failed")
                 };
@@ -139,53 +139,54 @@ impl Reporter {
                     &format!("{} {how}", self.stage(*stage)),
                 )
             }
-            BatchEvent::FellBack { reason, .. } => self.line(YELLOW, "one by one", reason),
-            BatchEvent::Held { because } => self.line(YELLOW, "held", because),
-            BatchEvent::WentOn => self.line(PLAIN, "goes on", "nothing is in the way any more"),
+            BatchEvent::FellBack { reason, .. } => self.line(YELLOW, "fallback", reason),
+            BatchEvent::Paused { because } => self.line(YELLOW, "paused", because),
+            BatchEvent::Unpaused => self.line(PLAIN, "resumed", "no limit applies any more"),
             BatchEvent::SlotsChanged { slots, because, .. } => {
-                self.line(YELLOW, "at once", &format!("{slots} by now: {because}"))
+                self.line(YELLOW, "slots", &format!("{slots} at once: {because}"))
             }
-            BatchEvent::Foreseen { pairs } => self.foreseen_line(pairs),
+            BatchEvent::ConflictsPredicted { pairs } => self.foreseen_line(pairs),
             BatchEvent::GaveUp { because } => self.line(RED, "giving up", because),
-            BatchEvent::StopRequested => self.line(
-                YELLOW,
-                "stopping",
-                "what runs is finished, nothing new starts",
-            ),
+            BatchEvent::StopRequested => {
+                self.line(YELLOW, "stopping", "running tasks finish, no others start")
+            }
             BatchEvent::CancelRequested { .. } => {
-                self.line(YELLOW, "cancelling", "what runs is asked to stop")
+                self.line(YELLOW, "cancelling", "asked running agents to stop")
             }
             event => self.closing_line(event),
         }
     }
 
     /// A pair is told once, however its files change.
-    fn foreseen_line(&self, pairs: &[Coming]) -> Option<Line> {
+    fn foreseen_line(&self, pairs: &[PredictedConflict]) -> Option<Line> {
         let ids = pairs.iter().map(|pair| (pair.a.clone(), pair.b.clone()));
         let before = self.foreseen.replace(ids.collect());
-        let is_new = |pair: &&Coming| !before.iter().any(|(a, b)| (a, b) == (&pair.a, &pair.b));
+        let is_new =
+            |pair: &&PredictedConflict| !before.iter().any(|(a, b)| (a, b) == (&pair.a, &pair.b));
         let news: Vec<String> = pairs
             .iter()
             .filter(is_new)
-            .map(|Coming { a, b, files }| format!("{a} and {b} would conflict{}", in_files(files)))
+            .map(|PredictedConflict { a, b, files }| {
+                format!("{a} and {b} are likely to conflict{}", in_files(files))
+            })
             .collect();
         if news.is_empty() {
             return None;
         }
-        self.line(YELLOW, "foreseen", &news.join("; "))
+        self.line(YELLOW, "warning", &news.join("; "))
     }
 
     fn closing_line(&self, event: &BatchEvent) -> Option<Line> {
         match event {
             BatchEvent::Validating { stage: None } => {
-                self.line(PLAIN, "validating", "the tests run on what is woven")
+                self.line(PLAIN, "validating", "running the tests on the woven result")
             }
             BatchEvent::Validating { stage: Some(stage) } => {
                 let (word, number) = (self.stages.0, stage + 1);
-                let text = format!("the tests run on what is woven by {word} {number}");
+                let text = format!("running the tests on the result of {word} {number}");
                 self.line(PLAIN, "validating", &text)
             }
-            BatchEvent::Judged {
+            BatchEvent::TestsRan {
                 tasks,
                 tree,
                 run,
@@ -195,13 +196,13 @@ impl Reporter {
                 ..
             } => {
                 let (style, word) = match run {
-                    Run::Green => (GREEN, "green"),
-                    Run::Red => (RED, "red"),
+                    TestResult::Passed => (GREEN, "passed"),
+                    TestResult::Failed => (RED, "failed"),
                 };
                 let what = match tasks.len() {
-                    0 => "the base alone".to_owned(),
-                    1 => format!("with task {}", tasks[0]),
-                    many => format!("with {many} tasks, up to {}", tasks[many - 1]),
+                    0 => "tests on the base".to_owned(),
+                    1 => format!("tests with task {}", tasks[0]),
+                    many => format!("tests with {many} tasks, up to {}", tasks[many - 1]),
                 };
                 let how = match number {
                     Some(number) => {
@@ -210,7 +211,7 @@ impl Reporter {
                     }
                     None => proved_earlier(*proved_at),
                 };
-                let text = format!("{what} (tree {}; {how})", short(tree));
+                let text = format!("{what} ({how}; tree {})", short(tree));
                 self.line(style, word, &text)
             }
             BatchEvent::Proved { tree } => {
@@ -229,7 +230,7 @@ impl Reporter {
             } => self.line(GREEN, "landed", url),
             BatchEvent::Landed {
                 into: Some(into), ..
-            } => self.line(GREEN, "landed", &format!("in {into}")),
+            } => self.line(GREEN, "landed", &format!("fast-forwarded {into}")),
             BatchEvent::NotLanded { because, .. } => self.line(YELLOW, "not landed", because),
             _ => None,
         }
@@ -244,14 +245,14 @@ impl Reporter {
                 self.line(PLAIN, "started", &format!("{name} (attempt {attempt})"))
             }
             TaskEvent::Waiting { consent: None } => {
-                self.line(YELLOW, "waiting", &format!("{name}: approve it"))
+                self.line(YELLOW, "waiting", &format!("{name}: for `pleach approve`"))
             }
             TaskEvent::Waiting {
                 consent: Some(consent),
             } => {
                 let files = few_names(consent.files.iter().map(|file| file.path.as_str()));
-                let text = format!("{name}: tasks before it changed {files}; approve that");
-                self.line(YELLOW, "waiting", &text)
+                let why = format!("earlier tasks changed {files}; review and `pleach approve`");
+                self.line(YELLOW, "waiting", &format!("{name}: {why}"))
             }
             TaskEvent::StopRequested => self.line(YELLOW, "stopping", &name),
             TaskEvent::Woven { .. } => self.line(GREEN, "merged", &name),
@@ -260,11 +261,8 @@ impl Reporter {
                 reason: Some(reason),
             } => self.line(GREEN, "no changes", &format!("{name}: {reason}")),
             TaskEvent::Conflicted { files, with } => {
-                let files = files.join(", ");
-                let text = format!(
-                    "{name}: {files}{}",
-                    with_whom(with.iter().map(TaskId::as_str))
-                );
+                let partners = with_whom(with.iter().map(TaskId::as_str));
+                let text = format!("{name}: {}{partners}", files.join(", "));
                 self.line(RED, "conflicted", &text)
             }
             TaskEvent::Failed { error } => self.line(RED, "failed", &format!("{name}: {error}")),
@@ -273,9 +271,13 @@ impl Reporter {
             | TaskEvent::AttemptFailed { .. }
             | TaskEvent::Limited { .. } => self.pause_line(&name, event),
             TaskEvent::Requeued { because } => {
-                self.line(YELLOW, "once more", &format!("{name}: {because}"))
+                self.line(YELLOW, "rerun", &format!("{name}: {because}"))
             }
-            TaskEvent::Interrupted => self.line(YELLOW, "cut off", &name),
+            TaskEvent::Interrupted => self.line(YELLOW, "interrupted", &name),
+            TaskEvent::Placed { node, .. } => {
+                self.line(PLAIN, "placed", &format!("{name} on {node}"))
+            }
+            TaskEvent::Lost { because } => self.line(YELLOW, "lost", &format!("{name}: {because}")),
             TaskEvent::TimedOut => self.line(RED, "timed out", &name),
             TaskEvent::Blocked { because } | TaskEvent::TakenOver { because } => {
                 self.line(YELLOW, "blocked", &format!("{name}: {because}"))
@@ -288,7 +290,7 @@ impl Reporter {
             TaskEvent::Retried => self.line(PLAIN, "retried", &name),
             TaskEvent::Built { .. }
             | TaskEvent::Approved
-            | TaskEvent::Rested
+            | TaskEvent::PauseEnded
             | TaskEvent::Spent(_)
             | TaskEvent::SessionBegan { .. }
             | TaskEvent::Kept { .. }
@@ -300,19 +302,21 @@ impl Reporter {
     fn pause_line(&self, name: &str, event: &TaskEvent) -> Option<Line> {
         match event {
             TaskEvent::AskedAgain => {
-                let text = format!("{name}: it changed nothing and did not say why; asking again");
+                let text = format!(
+                    "{name}: the agent changed nothing and gave no reason; asking it again"
+                );
                 self.line(YELLOW, "no changes", &text)
             }
             TaskEvent::Overloaded { error, pause } => {
-                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
+                let text = format!("{name}: {error}; retrying in {}", seconds_of(*pause));
                 self.line(YELLOW, "overloaded", &text)
             }
             TaskEvent::AttemptFailed { error, pause } => {
-                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
+                let text = format!("{name}: {error}; retrying in {}", seconds_of(*pause));
                 self.line(YELLOW, "failed", &text)
             }
             TaskEvent::Limited { error, pause } => {
-                let text = format!("{name}: {error}; again {}", when(*pause));
+                let text = format!("{name}: {error}; resuming {}", when(*pause));
                 self.line(YELLOW, "limited", &text)
             }
             _ => None,

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use pleach_engine::process::{SHIM, shim_main};
+use pleach_system::process::{SHIM, shim_main};
 
 /// Wraps a program if the engine calls for it; otherwise this is no wrapper.
 pub(crate) fn run_if_called_as_one() -> Option<ExitCode> {

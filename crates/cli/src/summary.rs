@@ -1,20 +1,20 @@
 //! Prints what became of a batch.
 
+mod plan_marks;
 mod table;
-mod ticked;
 
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use pleach_domain::batch::{BatchStatus, Landed, Proof};
+use pleach_domain::batch::{BatchStatus, LandingResult, Proof};
 use pleach_domain::task_state::Ending;
-use pleach_engine::moment::rfc3339;
 use pleach_engine::run::{Summary, TaskReport};
-use pleach_engine::shell_words::quoted;
-use pleach_engine::view::usd;
+use pleach_log::view::usd;
+use pleach_system::text::moment::rfc3339;
+use pleach_system::text::shell_words::quoted;
 use serde_json::json;
 
-use self::table::Table;
+use self::table::SummaryTable;
 use crate::columns::{seconds, terminal_width};
 use crate::output::{one_line, tell};
 use crate::preview::count;
@@ -46,14 +46,14 @@ fn print_tasks(summary: &Summary) {
         _ => String::new(),
     };
     tell(format_args!(
-        "\n{BOLD}Batch {} {}{BOLD:#} in {} {DIM}({} of work){DIM:#}{why}\n\n",
+        "\n{BOLD}Batch {} {}{BOLD:#} in {} {DIM}(agent time {}){DIM:#}{why}\n\n",
         summary.number,
         status_of(summary),
         seconds(summary.time),
         seconds(work),
     ));
     let width = terminal_width();
-    let table = Table::of(&summary.tasks, width);
+    let table = SummaryTable::new(&summary.tasks, width);
     for line in summary.tasks.iter().flat_map(|task| table.lines(task)) {
         tell(format_args!("{line}\n"));
     }
@@ -75,36 +75,36 @@ pub(crate) fn print(summary: &Summary) {
         _ if summary.folder.is_some() => print_in_place(summary, merged),
         Some(branch) => {
             tell(format_args!(
-                "\n{} merged into {BOLD}{branch}{BOLD:#}, on top of {base}\n",
+                "\n{} merged into {BOLD}{branch}{BOLD:#}, based on {base}\n",
                 count(merged, "task"),
             ));
             print_ground(summary);
             print_proof(summary);
             if summary.is_of_lost_proof {
                 tell(format_args!(
-                    "  {branch} stays at what was proved before the base moved\n"
+                    "  {branch} stays at the last proved result, from before the base moved\n"
                 ));
             }
             print_landing(summary);
             let word = one_line(&quoted(branch));
             tell(format_args!(
-                "  {DIM}look at it{DIM:#}  git log --graph --stat {base}..{word}\n"
+                "  {DIM}view{DIM:#}     git log --graph --stat {base}..{word}\n"
             ));
             if summary.landed_in.is_none() {
                 tell(format_args!(
-                    "  {DIM}take it{DIM:#}     git merge --ff-only {word}\n"
+                    "  {DIM}merge{DIM:#}    git merge --ff-only {word}\n"
                 ));
             }
         }
         None if merged > 0 => tell(format_args!(
-            "\n{} merged, but not brought to your repository; see the note above\n",
+            "\n{} merged, but the branch could not be created in your repository; see the note above\n",
             count(merged, "task"),
         )),
         None => tell(format_args!(
             "\nNothing was merged, so there is no branch.\n"
         )),
     }
-    for text in ticked::ticked(summary) {
+    for text in plan_marks::ticked(summary) {
         tell(format_args!("  {DIM}{text}{DIM:#}\n"));
     }
 }
@@ -113,8 +113,8 @@ fn print_how_to_go_on(summary: &Summary) {
     let number = summary.number;
     let ended = summary.tasks.iter().filter(|task| task.ending.is_some());
     tell(format_args!(
-        "\n{}/{} tasks finished; all work is kept\n  {DIM}go on{DIM:#}       pleach resume {number}\n  \
-         {DIM}give it up{DIM:#}  pleach cancel {number}\n",
+        "\n{}/{} tasks finished; all work is kept\n  {DIM}resume{DIM:#}  pleach resume {number}\n  \
+         {DIM}cancel{DIM:#}  pleach cancel {number}\n",
         ended.count(),
         summary.tasks.len(),
     ));
@@ -127,17 +127,15 @@ fn print_in_place(summary: &Summary, merged: usize) {
     let number = summary.number;
     if merged == 0 {
         tell(format_args!(
-            "\nNo task changed anything for good in {folder}\n"
+            "\nNo task succeeded with changes in {folder}\n"
         ));
     } else {
         tell(format_args!(
-            "\n{} done in {BOLD}{folder}{BOLD:#}; nothing is pushed from there\n",
+            "\n{} done in {BOLD}{folder}{BOLD:#}; nothing is pushed\n",
             count(merged, "task"),
         ));
         print_proof(summary);
-        tell(format_args!(
-            "  {DIM}look at it{DIM:#}  pleach diff {number}\n"
-        ));
+        tell(format_args!("  {DIM}view{DIM:#}  pleach diff {number}\n"));
     }
     let left = |task: &&TaskReport| {
         let ending = task.ending.as_ref();
@@ -145,7 +143,7 @@ fn print_in_place(summary: &Summary, merged: usize) {
     };
     if let Some(task) = summary.tasks.iter().find(left) {
         tell(format_args!(
-            "  what other tasks changed there stays as well: pleach diff {number} {}\n",
+            "  changes of unsuccessful tasks also stay in the folder: pleach diff {number} {}\n",
             one_line(&quoted(task.id.as_str()))
         ));
     }
@@ -165,7 +163,7 @@ fn print_ground(summary: &Summary) {
 fn print_proof(summary: &Summary) {
     let flaky = match summary.flaky {
         0 => String::new(),
-        flaky => format!("; {} flaky: red, then green", count(flaky, "result")),
+        flaky => format!("; {} flaky: failed, then passed", count(flaky, "result")),
     };
     match (&summary.test_command, &summary.proof) {
         (None, _) => tell(format_args!(
@@ -181,7 +179,7 @@ fn print_proof(summary: &Summary) {
             one_line(because)
         )),
         (Some(_), _) => tell(format_args!(
-            "  {YELLOW}not proved{YELLOW:#}: the tests were not run to an end\n"
+            "  {YELLOW}not proved{YELLOW:#}: the tests were cancelled\n"
         )),
     }
 }
@@ -200,17 +198,17 @@ fn how_proved(summary: &Summary) -> String {
 fn print_landing(summary: &Summary) {
     if let Some(branch) = &summary.landed_in {
         tell(format_args!(
-            "  {GREEN}landed{GREEN:#}: {BOLD}{}{BOLD:#} is fast-forwarded\n",
+            "  {GREEN}landed{GREEN:#}: fast-forwarded {BOLD}{}{BOLD:#}\n",
             one_line(branch)
         ));
     } else if let Some(url) = &summary.pr_url {
         tell(format_args!(
             "  {GREEN}landed{GREEN:#}: {BOLD}{url}{BOLD:#}\n"
         ));
-    } else if let (Some(branch), Some(Landed::There)) = (&summary.pushed, &summary.landed) {
+    } else if let (Some(branch), Some(LandingResult::Landed)) = (&summary.pushed, &summary.landed) {
         tell(format_args!("  {GREEN}pushed{GREEN:#}: {branch}\n"));
     }
-    if let Some(Landed::Not { because, hint, .. }) = &summary.landed {
+    if let Some(LandingResult::NotLanded { because, hint, .. }) = &summary.landed {
         tell(format_args!(
             "  {YELLOW}not landed{YELLOW:#}: {}\n",
             one_line(because)
@@ -231,13 +229,13 @@ pub(crate) fn print_why(summary: &Summary) {
     if let Some(task) = first(|ending| matches!(ending, Ending::Failed { .. } | Ending::TimedOut)) {
         let id = one_line(&quoted(task.id.as_str()));
         tell(format_args!(
-            "  {DIM}see why{DIM:#}     pleach logs {number} {id}\n"
+            "  {DIM}logs{DIM:#}     pleach logs {number} {id}\n"
         ));
     }
     if let Some(task) = first(|ending| matches!(ending, Ending::Conflicted { .. })) {
         let id = one_line(&quoted(task.id.as_str()));
         tell(format_args!(
-            "  {DIM}resolve it{DIM:#}  pleach resolve {number} {id}\n"
+            "  {DIM}resolve{DIM:#}  pleach resolve {number} {id}\n"
         ));
     }
 }

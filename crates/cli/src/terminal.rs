@@ -74,9 +74,9 @@ fn borrowed() -> MutexGuard<'static, Option<Termios>> {
 
 /// Modes of the terminal that are given back when it is dropped, or when somebody panics.
 #[derive(Debug)]
-pub(crate) struct Borrowed(());
+pub(crate) struct BorrowedModes(());
 
-impl Borrowed {
+impl BorrowedModes {
     /// What is typed is not shown; it would stand in the middle of what is drawn.
     pub(crate) fn without_echo() -> Option<Self> {
         Self::with(|modes| modes.local_modes.remove(LocalModes::ECHO))
@@ -112,7 +112,7 @@ impl Borrowed {
     }
 }
 
-impl Drop for Borrowed {
+impl Drop for BorrowedModes {
     fn drop(&mut self) {
         give_back();
     }

@@ -4,10 +4,10 @@
 
 mod attempts;
 mod closing;
-mod coming;
 mod decide;
 mod design;
 mod governors;
+mod predicted_conflicts;
 mod progress;
 mod proof;
 mod status;
@@ -15,22 +15,22 @@ mod task;
 
 use std::collections::{BTreeSet, HashMap};
 
-pub use attempts::{AttemptEnding, Chance};
-pub use closing::FellOut;
+pub use attempts::{AttemptEnding, Jitter};
+pub use closing::DroppedStrand;
 pub use decide::{Message, WeaveEnding};
 pub use design::{
-    Approval, Barriers, BatchSettings, Budget, Design, FailedStage, Fallback, Landing, Mode,
-    NoChanges, OnConflict, OnFailure, StageDesign, TaskDesign, Validation,
+    Approval, Barriers, BatchSettings, Budget, Design, FailedStage, Fallback, Mode, OnFailure,
+    StageDesign, TaskDesign, Validation,
 };
-pub use governors::{Over, SlotsNow, dollars};
+pub use governors::{BudgetExceeded, SlotsNow, dollars};
 pub use progress::Progress;
-pub use proof::{Judgement, Proof, Searching};
+pub use proof::{Proof, ProofSearch, TestRun};
 pub use status::BatchStatus;
 pub use task::BatchTask;
 
 pub use crate::work::Spent;
 
-use crate::event::{BatchEvent, Coming, Event, TaskEvent};
+use crate::event::{BatchEvent, Event, PredictedConflict, TaskEvent};
 use crate::id::TaskId;
 use crate::task_state::{Commit, Ending, IllegalMove, SteeringFile, TaskState};
 
@@ -62,17 +62,17 @@ pub struct Batch {
     /// The stages at whose end what was woven could not be proved.
     pub unproved_stages: Vec<usize>,
     /// Every run of the tests, in order.
-    pub judgements: Vec<Judgement>,
+    pub test_runs: Vec<TestRun>,
     /// What is on the server, and what was woven then; it is never taken back.
     pub pushed: Option<Pushed>,
     /// What was about to be pushed when that was stored last; the server may have it or not.
     pub pushing: Option<Pushed>,
     /// What a person wants landed.
-    pub landing_asked: Option<LandingAsked>,
+    pub landing_asked: Option<LandingRequest>,
     /// The local branch that gets the result, where it is not pushed.
     pub landing_into: Option<String>,
     /// What came of landing.
-    pub landed: Option<Landed>,
+    pub landed: Option<LandingResult>,
     /// Whether it was cancelled together with its branch.
     pub rolled_back: bool,
     /// Its pull request.
@@ -82,11 +82,11 @@ pub struct Batch {
     /// Its branch in the user's repository, and the commit that was put there.
     pub published: Option<(String, Commit)>,
     /// Conflicts that are coming, as far as what is under way shows.
-    pub foreseen: Vec<Coming>,
+    pub predicted: Vec<PredictedConflict>,
     /// Whether running several at once was given up.
     pub one_at_a_time: bool,
     /// What was told of each stage.
-    pub stages: Vec<StageTold>,
+    pub stages: Vec<StageProgress>,
     /// How many may run at once by now.
     pub slots: SlotsNow,
     /// Whether a person wants nothing new to start; what runs is finished.
@@ -130,7 +130,7 @@ pub struct LostProof {
 
 /// That a person wants a batch landed that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LandingAsked {
+pub struct LandingRequest {
     /// The local branch that shall get it, instead of the server.
     pub into: Option<String>,
     /// Whether it is pushed although something in it should not leave the machine.
@@ -143,11 +143,11 @@ pub struct LandingAsked {
 
 /// What came of landing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Landed {
+pub enum LandingResult {
     /// It is where it is wanted.
-    There,
+    Landed,
     /// It is not.
-    Not {
+    NotLanded {
         /// Why.
         because: String,
         /// What to do about it.
@@ -159,7 +159,7 @@ pub enum Landed {
 
 /// What was told of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StageTold {
+pub struct StageProgress {
     /// That it began.
     pub started: bool,
     /// That it ended.
@@ -181,7 +181,7 @@ pub enum BadEvent {
     },
     /// The task is not in the batch.
     #[error("task {0} is not in the batch")]
-    Stranger(TaskId),
+    UnknownTask(TaskId),
     /// The batch is in the wrong state.
     #[error("a batch that is {state} cannot be {event}")]
     Batch {
@@ -212,7 +212,7 @@ impl Batch {
             proof: Proof::Unknown,
             lost_proof: None,
             searches: 0,
-            judgements: Vec::new(),
+            test_runs: Vec::new(),
             unproved_stages: Vec::new(),
             pushed: None,
             pushing: None,
@@ -223,10 +223,10 @@ impl Batch {
             pr_url: None,
             follows: None,
             published: None,
-            foreseen: Vec::new(),
+            predicted: Vec::new(),
             one_at_a_time: false,
-            stages: vec![StageTold::default(); design.stages.len()],
-            slots: SlotsNow::of(&design),
+            stages: vec![StageProgress::default(); design.stages.len()],
+            slots: SlotsNow::new(&design),
             finishes: false,
             held: None,
             consented: Vec::new(),
@@ -241,7 +241,7 @@ impl Batch {
 
     /// Whether it is over and its result can be taken back: nobody but this repository has it.
     pub fn can_roll_back(&self) -> bool {
-        let is_out = self.pushed.is_some() || matches!(self.landed, Some(Landed::There));
+        let is_out = self.pushed.is_some() || matches!(self.landed, Some(LandingResult::Landed));
         self.status.is_over() && !is_out && !self.rolled_back && !self.woven.is_empty()
     }
 
@@ -257,7 +257,7 @@ impl Batch {
             Event::Task { task, event } => {
                 let position = self
                     .position(task)
-                    .ok_or_else(|| BadEvent::Stranger(task.clone()))?;
+                    .ok_or_else(|| BadEvent::UnknownTask(task.clone()))?;
                 self.apply_to_task(position, event)
                     .map_err(|source| BadEvent::Task {
                         task: task.clone(),
@@ -297,7 +297,7 @@ impl Batch {
                 self.published = Some((branch.clone(), tip.clone()));
             }
             BatchEvent::Unpublished => self.published = None,
-            BatchEvent::Foreseen { pairs } => self.foreseen.clone_from(pairs),
+            BatchEvent::ConflictsPredicted { pairs } => self.predicted.clone_from(pairs),
             BatchEvent::StopRequested => self.finishes = true,
             BatchEvent::Reopened => {
                 self.finishes = false;
@@ -328,7 +328,7 @@ impl Batch {
                 let stage = self.tasks[position].design.stage;
                 if let Some(told) = stage.map(|stage| &mut self.stages[stage]) {
                     if told.ended {
-                        *told = StageTold::default();
+                        *told = StageProgress::default();
                     }
                     // Nothing needs to start for what a person made, but the stage ends once more.
                     told.started |= matches!(event, TaskEvent::Resolved { .. });

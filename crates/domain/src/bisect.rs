@@ -17,26 +17,28 @@ const REDS_OF_A_CULPRIT: usize = 3;
 
 /// A search for guilty strands: who is still in, who is out, and how every set has fared so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Search {
+pub struct Bisection {
     needs: Vec<Vec<usize>>,
     kept: Vec<usize>,
     left_out: Vec<LeftOut>,
-    tallies: BTreeMap<Vec<usize>, Tally>,
+    tallies: BTreeMap<Vec<usize>, RunCounts>,
 }
 
 /// How a run of the test command ended; one that was stopped or could not be started is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Run {
+pub enum TestResult {
     /// It passed.
-    Green,
+    #[serde(rename = "green")]
+    Passed,
     /// It failed.
-    Red,
+    #[serde(rename = "red")]
+    Failed,
 }
 
 /// What to do now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum BisectStep {
     /// Run the command on these sets too, most wanted first; none while the answer is under way.
     Run(Vec<Vec<usize>>),
     /// What is kept is green as a whole.
@@ -51,12 +53,12 @@ pub struct LeftOut {
     /// Its place in weaving order.
     pub place: usize,
     /// What it is left out for.
-    pub why: Why,
+    pub why: LeftOutReason,
 }
 
 /// What a strand is left out for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum LeftOutReason {
     /// It turns a green set red.
     Guilty {
         /// The set that failed three times: the strand, and before it what is green without it.
@@ -70,13 +72,13 @@ pub enum Why {
 
 /// The runs on a set, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Tally {
+struct RunCounts {
     greens: usize,
     reds: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum SetVerdict {
     Untried,
     /// It failed once.
     Doubted,
@@ -91,14 +93,14 @@ struct Interval {
     red: usize,
 }
 
-impl Tally {
+impl RunCounts {
     /// One green run shows that the set can pass, however often it failed.
-    fn verdict(self) -> Verdict {
+    fn verdict(self) -> SetVerdict {
         match (self.greens, self.reds) {
-            (0, 0) => Verdict::Untried,
-            (0, reds) if reds < REDS_OF_A_RED_SET => Verdict::Doubted,
-            (0, _) => Verdict::Red,
-            _ => Verdict::Green,
+            (0, 0) => SetVerdict::Untried,
+            (0, reds) if reds < REDS_OF_A_RED_SET => SetVerdict::Doubted,
+            (0, _) => SetVerdict::Red,
+            _ => SetVerdict::Green,
         }
     }
 }
@@ -109,7 +111,7 @@ impl Interval {
     }
 }
 
-impl Search {
+impl Bisection {
     /// A search over strands in weaving order; each needs those of the given places, all before its own.
     pub fn new(needs: Vec<Vec<usize>>) -> Self {
         let are_before = |(place, needs): (usize, &Vec<usize>)| needs.iter().all(|at| *at < place);
@@ -146,42 +148,42 @@ impl Search {
 
     /// Whether the whole is red and the base is not.
     pub fn is_red(&self) -> bool {
-        self.verdict(&self.kept) == Verdict::Red && self.verdict(&[]) == Verdict::Green
+        self.verdict(&self.kept) == SetVerdict::Red && self.verdict(&[]) == SetVerdict::Green
     }
 
     /// What to do besides the runs that are under way, with so many runs at once at most.
-    pub fn next(&self, probers: usize, under_way: &[Vec<usize>]) -> Next {
+    pub fn next(&self, probers: usize, under_way: &[Vec<usize>]) -> BisectStep {
         match (self.verdict(&self.kept), self.verdict(&[])) {
-            (Verdict::Green, _) => Next::Proved,
-            (Verdict::Red, Verdict::Red) => Next::BaseRed,
+            (SetVerdict::Green, _) => BisectStep::Proved,
+            (SetVerdict::Red, SetVerdict::Red) => BisectStep::BaseRed,
             _ => {
                 let free = probers.saturating_sub(under_way.len());
                 let lengths = self.wanted(free, under_way);
                 let lengths = self.in_good_company(lengths, under_way);
                 let sets = lengths.iter().map(|length| self.kept[..*length].to_vec());
-                Next::Run(sets.collect())
+                BisectStep::Run(sets.collect())
             }
         }
     }
 
     /// Whether a run on that set still matters; one that does not may be stopped.
     pub fn wants(&self, set: &[usize]) -> bool {
-        if !self.kept.starts_with(set) || !matches!(self.next(0, &[]), Next::Run(_)) {
+        if !self.kept.starts_with(set) || !matches!(self.next(0, &[]), BisectStep::Run(_)) {
             return false;
         }
-        let is_open = matches!(self.verdict(set), Verdict::Untried | Verdict::Doubted);
+        let is_open = matches!(self.verdict(set), SetVerdict::Untried | SetVerdict::Doubted);
         let is_end = set.is_empty() || set.len() == self.kept.len();
-        let interval = self.interval(&[Verdict::Red]);
+        let interval = self.interval(&[SetVerdict::Red]);
         let is_inside = interval.green < set.len() && set.len() <= interval.red;
         is_inside || (is_end && is_open)
     }
 
     /// A run of the test command on that set ended.
-    pub fn ran(&mut self, set: &[usize], run: Run) {
+    pub fn ran(&mut self, set: &[usize], run: TestResult) {
         let tally = self.tallies.entry(set.to_vec()).or_default();
         match run {
-            Run::Green => tally.greens += 1,
-            Run::Red => tally.reds += 1,
+            TestResult::Passed => tally.greens += 1,
+            TestResult::Failed => tally.reds += 1,
         }
         self.settle();
     }
@@ -189,7 +191,7 @@ impl Search {
     /// That strand no longer merges without what was left out: it goes, with what needs it.
     pub fn conflicted(&mut self, place: usize) {
         if self.is_kept(place) {
-            self.leave_out(place, Why::Conflicts);
+            self.leave_out(place, LeftOutReason::Conflicts);
             self.settle();
         }
     }
@@ -197,31 +199,31 @@ impl Search {
     fn settle(&mut self) {
         while let Some(first_red) = self.proven_red_prefix() {
             let place = first_red[first_red.len() - 1];
-            self.leave_out(place, Why::Guilty { first_red });
+            self.leave_out(place, LeftOutReason::Guilty { first_red });
         }
     }
 
     /// The prefix that failed often enough, while the one before it is green, to blame its last strand.
     fn proven_red_prefix(&self) -> Option<Vec<usize>> {
         // Nobody is blamed while the whole may yet turn out green, or the base red.
-        let is_needed = self.verdict(&self.kept) == Verdict::Red;
-        if !is_needed || self.verdict(&[]) != Verdict::Green {
+        let is_needed = self.verdict(&self.kept) == SetVerdict::Red;
+        if !is_needed || self.verdict(&[]) != SetVerdict::Green {
             return None;
         }
-        let interval = self.interval(&[Verdict::Red]);
+        let interval = self.interval(&[SetVerdict::Red]);
         let prefix = &self.kept[..interval.red];
         let is_proven = self.tally(prefix).reds >= REDS_OF_A_CULPRIT;
         (interval.is_closed() && is_proven).then(|| prefix.to_vec())
     }
 
-    fn leave_out(&mut self, place: usize, why: Why) {
+    fn leave_out(&mut self, place: usize, why: LeftOutReason) {
         self.kept.retain(|kept| *kept != place);
         self.left_out.push(LeftOut { place, why });
         // Needs point backwards, so one way forward finds those that need it by way of others too.
         for place in place + 1..self.needs.len() {
             let needed = self.needs[place].iter().find(|need| !self.is_kept(**need));
             if let Some(&needed) = needed.filter(|_| self.is_kept(place)) {
-                let why = Why::Needs(needed);
+                let why = LeftOutReason::Needs(needed);
                 self.kept.retain(|kept| *kept != place);
                 self.left_out.push(LeftOut { place, why });
             }
@@ -260,15 +262,15 @@ impl Search {
     fn runs_that_decide(&self) -> Vec<usize> {
         let whole = self.kept.len();
         let mut lengths = Vec::new();
-        if self.verdict(&self.kept) != Verdict::Red {
+        if self.verdict(&self.kept) != SetVerdict::Red {
             lengths.push(whole);
         }
-        if whole > 0 && self.verdict(&self.kept) != Verdict::Untried {
+        if whole > 0 && self.verdict(&self.kept) != SetVerdict::Untried {
             let base = self.verdict(&[]);
-            if matches!(base, Verdict::Untried | Verdict::Doubted) {
+            if matches!(base, SetVerdict::Untried | SetVerdict::Doubted) {
                 lengths.push(0);
             }
-            let interval = self.interval(&[Verdict::Red, Verdict::Doubted]);
+            let interval = self.interval(&[SetVerdict::Red, SetVerdict::Doubted]);
             let reds = self.tally(&self.kept[..interval.red]).reds;
             let is_due =
                 reds < REDS_OF_A_RED_SET || (interval.is_closed() && reds < REDS_OF_A_CULPRIT);
@@ -283,8 +285,8 @@ impl Search {
     fn may_probe(&self) -> bool {
         let whole = self.verdict(&self.kept);
         let base = self.verdict(&[]);
-        matches!(whole, Verdict::Doubted | Verdict::Red)
-            && matches!(base, Verdict::Untried | Verdict::Green)
+        matches!(whole, SetVerdict::Doubted | SetVerdict::Red)
+            && matches!(base, SetVerdict::Untried | SetVerdict::Green)
     }
 
     /// So many untried prefixes that cut the interval into parts as equal as those under way allow.
@@ -293,7 +295,7 @@ impl Search {
             return Vec::new();
         }
         // One that failed once is taken for red: it will be, most of the time, and is repeated meanwhile.
-        let Interval { green, red } = self.interval(&[Verdict::Red, Verdict::Doubted]);
+        let Interval { green, red } = self.interval(&[SetVerdict::Red, SetVerdict::Doubted]);
         let probed = under_way.iter().filter(|set| self.kept.starts_with(set));
         let inside = probed.map(Vec::len).filter(|at| green < *at && *at < red);
         let mut marks: Vec<usize> = inside.chain([green, red]).collect();
@@ -320,7 +322,7 @@ impl Search {
     ///
     /// A strand may mend what another broke, so a red prefix may lie below a green one. Between a green one and a
     /// longer red one there is a boundary all the same, and the longest green one leaves the least to search.
-    fn interval(&self, reds: &[Verdict]) -> Interval {
+    fn interval(&self, reds: &[SetVerdict]) -> Interval {
         let known = || {
             let prefixes = self
                 .tallies
@@ -328,7 +330,7 @@ impl Search {
                 .filter(|(set, _)| self.kept.starts_with(set));
             prefixes.map(|(set, tally)| (set.len(), tally.verdict()))
         };
-        let greens = known().filter(|(_, verdict)| *verdict == Verdict::Green);
+        let greens = known().filter(|(_, verdict)| *verdict == SetVerdict::Green);
         let green = greens.map(|(length, _)| length).max().unwrap_or(0);
         let reds = known().filter(|(length, verdict)| *length > green && reds.contains(verdict));
         let red = reds.map(|(length, _)| length).min();
@@ -342,11 +344,11 @@ impl Search {
         self.kept.binary_search(&place).is_ok()
     }
 
-    fn tally(&self, set: &[usize]) -> Tally {
+    fn tally(&self, set: &[usize]) -> RunCounts {
         self.tallies.get(set).copied().unwrap_or_default()
     }
 
-    fn verdict(&self, set: &[usize]) -> Verdict {
+    fn verdict(&self, set: &[usize]) -> SetVerdict {
         self.tally(set).verdict()
     }
 }

@@ -1,71 +1,151 @@
 //! What people choose for a batch: one type for each choice, whoever asks for it.
 //!
-//! Knows words, and nothing of what follows from a choice.
-
-use std::str::FromStr;
+//! The words are what people write in files, on the command line and over HTTP. Knows nothing of what follows from a choice.
 
 use serde::{Deserialize, Serialize};
 
-/// Which history leads to the woven tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Strategy {
-    /// One merge commit a strand.
-    #[default]
-    Merge,
-    /// One commit a strand.
-    Squash,
-    /// The strand's own commits one after the other; a series that does not replay becomes one.
-    Rebase,
-    /// One commit with all strands as parents.
-    Octopus,
+/// A choice between a few words.
+pub trait Choice: Clone + PartialEq + 'static {
+    /// Each word with what it stands for.
+    const WORDS: &'static [(&'static str, Self)];
 }
 
-/// Whose interface a forge speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ForgeKind {
-    /// GitHub and GitHub Enterprise.
-    GitHub,
-    /// gitlab.com and self-hosted ones.
-    GitLab,
-    /// Gitea, Forgejo and Codeberg.
-    Gitea,
-    /// No forge: branches are pushed, and no pull request is opened.
-    None,
-}
-
-impl ForgeKind {
-    /// As it is written in a configuration.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::GitHub => "github",
-            Self::GitLab => "gitlab",
-            Self::Gitea => "gitea",
-            Self::None => "none",
+macro_rules! choices {
+    ($(
+        $(#[$about:meta])*
+        pub enum $name:ident {
+            $($(#[$meaning:meta])* $variant:ident = $word:tt,)*
         }
+    )*) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+        pub enum $name {
+            $(
+                $(#[$meaning])*
+                #[serde(rename = $word)]
+                #[cfg_attr(feature = "clap", value(name = $word))]
+                $variant,
+            )*
+        }
+
+        impl Choice for $name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
+        }
+
+        impl $name {
+            /// What people write for it.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+        }
+    )*};
+}
+
+choices! {
+    /// Whether tasks run in parallel or one at a time.
+    #[derive(Default)]
+    pub enum RunMode {
+        /// Several tasks at once.
+        #[default]
+        Parallel = "parallel",
+        /// One at a time; each waits for `pleach approve`.
+        Queue = "queue",
+        /// One at a time, without approval.
+        Serial = "serial",
+    }
+
+    /// What to do with a task whose branch does not merge cleanly.
+    #[derive(Default)]
+    pub enum OnConflict {
+        /// Leave the task out and continue.
+        #[default]
+        Skip = "skip",
+        /// Fail the batch.
+        Fail = "fail",
+        /// Let the agent redo the task once, on the woven result.
+        Rerun = "rerun",
+    }
+
+    /// The history to write; the resulting tree is the same.
+    #[derive(Default)]
+    pub enum Strategy {
+        /// One merge commit per branch.
+        #[default]
+        Merge = "merge",
+        /// One commit per branch.
+        Squash = "squash",
+        // A series that does not replay becomes one commit.
+        /// The commits of each branch, one after the other.
+        Rebase = "rebase",
+        /// One commit with all branches as parents.
+        Octopus = "octopus",
+    }
+
+    /// What to do if the tests fail.
+    #[derive(Default)]
+    pub enum OnInvalid {
+        /// Find the tasks that break them and leave those out.
+        #[default]
+        Drop = "drop",
+        /// Fail the batch.
+        Fail = "fail",
+    }
+
+    /// What to do if an agent changes nothing and gives no reason.
+    #[derive(Default)]
+    pub enum NoChanges {
+        /// Ask it again; if it does the same, the task has failed.
+        #[default]
+        Retry = "retry",
+        /// Take the task as done.
+        Done = "done",
+    }
+
+    /// How a completed batch lands by itself.
+    #[derive(Default)]
+    pub enum Landing {
+        /// Push a branch and open a pull request.
+        PullRequest = "pr",
+        /// Push a branch.
+        Push = "push",
+        /// Fast-forward the local branch that the batch started from.
+        Local = "local",
+        /// Leave a local branch.
+        #[default]
+        Nowhere = "none",
+    }
+
+    /// The kind of forge.
+    pub enum ForgeKind {
+        /// GitHub and GitHub Enterprise.
+        GitHub = "github",
+        /// gitlab.com and self-hosted ones.
+        GitLab = "gitlab",
+        /// Gitea, Forgejo and Codeberg.
+        Gitea = "gitea",
+        /// No forge: branches are pushed, and no pull request is opened.
+        None = "none",
+    }
+
+    /// Network access of setup, agents and tests.
+    #[derive(Default)]
+    pub enum NetworkChoice {
+        /// Open.
+        #[default]
+        Open = "open",
+        /// Only their own loopback.
+        None = "none",
     }
 }
 
-/// A word that names no kind of forge.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is no kind of forge: github, gitlab, gitea or none")]
-pub struct UnknownKind {
-    word: String,
-}
-
-impl FromStr for ForgeKind {
-    type Err = UnknownKind;
-
-    fn from_str(word: &str) -> Result<Self, UnknownKind> {
-        match word {
-            "github" => Ok(Self::GitHub),
-            "gitlab" => Ok(Self::GitLab),
-            // The same interface under another name.
-            "gitea" | "forgejo" => Ok(Self::Gitea),
-            "none" => Ok(Self::None),
-            _ => Err(UnknownKind { word: word.into() }),
-        }
+impl Landing {
+    /// Whether it goes to a server.
+    pub fn pushes(self) -> bool {
+        matches!(self, Self::Push | Self::PullRequest)
     }
 }
 
@@ -83,13 +163,18 @@ pub enum SandboxChoice {
     Wrapper(Vec<String>),
 }
 
-/// Whom setup, agents and tests reach over the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NetworkChoice {
-    /// Everybody.
-    #[default]
-    Open,
-    /// Nobody but themselves.
-    None,
+impl Choice for SandboxChoice {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("none", Self::None),
+        ("landlock", Self::Landlock),
+        ("strict", Self::Strict),
+    ];
+}
+
+impl SandboxChoice {
+    /// What people write for it, or what it is called.
+    pub fn word(&self) -> &'static str {
+        let found = Self::WORDS.iter().find(|(_, meant)| meant == self);
+        found.map_or("wrapper", |(word, _)| word)
+    }
 }

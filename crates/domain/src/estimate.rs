@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::batch::{Barriers, BatchSettings, Design};
-use crate::graph::{Graph, Rules, Strictness};
+use crate::graph::{Graph, OrderRules, Strictness};
 use crate::plan::Plan;
 use crate::task::Task;
 
@@ -11,13 +11,13 @@ use crate::task::Task;
 pub fn plan_seconds_left(
     plan: &Plan,
     chosen: &[usize],
-    rules: Rules,
+    rules: OrderRules,
     at_once: usize,
     took: impl Fn(&Task) -> f64,
 ) -> Option<f64> {
-    let graph = Graph::of(plan, Strictness::AsWritten);
+    let graph = Graph::new(plan, Strictness::AsWritten);
     let settings = BatchSettings::default();
-    let design = Design::of(&graph, chosen, rules, Barriers::Stages, settings);
+    let design = Design::new(&graph, chosen, rules, Barriers::Stages, settings);
     let left = chosen.iter().map(|at| Some(took(&plan.tasks[*at])));
     batch_seconds_left(&design, &left.collect::<Vec<_>>(), at_once)
 }

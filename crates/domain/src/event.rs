@@ -54,7 +54,7 @@ pub enum MergeStatus {
 
 /// Two tasks whose work would not merge as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Coming {
+pub struct PredictedConflict {
     /// The one that comes first in the batch.
     pub a: TaskId,
     /// The other one.
@@ -66,7 +66,7 @@ pub struct Coming {
 /// Why a woven result is not proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doubt {
+pub enum UnprovedReason {
     /// The tests fail without any of the tasks.
     BaseRed,
     /// The tests fail, and nobody shall look for the guilty.

@@ -4,7 +4,7 @@
 
 /// How a machine is doing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Machine {
+pub struct MachineLoad {
     /// How many processors it has.
     pub cores: usize,
     /// How many processes want to run.
@@ -25,12 +25,12 @@ pub fn first_guess(tasks: usize) -> usize {
 }
 
 /// Another number than so many, and why; nothing if that is right.
-pub fn advise(slots: usize, tasks: usize, machine: Machine) -> Option<(usize, String)> {
+pub fn advise(slots: usize, tasks: usize, machine: MachineLoad) -> Option<(usize, String)> {
     let cores = machine.cores.max(1);
     let most = first_guess(tasks).max(2 * cores).min(64);
     let load = machine.load / f64::from(u32::try_from(cores).unwrap_or(u32::MAX));
     if machine.memory < 0.15 && slots > 1 {
-        return Some((slots - 1, "memory is getting short".to_owned()));
+        return Some((slots - 1, "memory is low".to_owned()));
     }
     if load > 1.5 && slots > 1 {
         return Some((slots - 1, "the machine is busy".to_owned()));
@@ -38,7 +38,7 @@ pub fn advise(slots: usize, tasks: usize, machine: Machine) -> Option<(usize, St
     // One more is of use only if all are taken.
     let is_idle = load < 0.75 && machine.memory > 0.3;
     if is_idle && machine.running >= slots && slots < most {
-        return Some((slots + 1, "the machine has room".to_owned()));
+        return Some((slots + 1, "the machine has spare capacity".to_owned()));
     }
     None
 }
@@ -47,8 +47,8 @@ pub fn advise(slots: usize, tasks: usize, machine: Machine) -> Option<(usize, St
 mod tests {
     use super::*;
 
-    fn machine(load: f64, memory: f64, running: usize) -> Machine {
-        Machine {
+    fn machine(load: f64, memory: f64, running: usize) -> MachineLoad {
+        MachineLoad {
             cores: 4,
             load,
             memory,
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(slots: usize, machine: Machine, expected: Option<usize>) {
+    fn check(slots: usize, machine: MachineLoad, expected: Option<usize>) {
         let advice = advise(slots, 5, machine).map(|(slots, _)| slots);
         assert_eq!(advice, expected);
     }

@@ -2,17 +2,17 @@
 //!
 //! Knows the edges that people wrote; `order` adds the ones that follow from them.
 
-mod before;
 mod collision;
 mod cycle;
 mod edges;
 mod order;
+mod predecessors;
 
 use std::collections::HashSet;
 
-pub use before::Bond;
 pub use edges::Edges;
-pub use order::{Order, Ordered, Overlap, Rules};
+pub use order::{ImpliedEdge, Order, OrderRules, Overlap};
+pub use predecessors::PredecessorKind;
 
 use crate::plan::{Index, Plan};
 use crate::problem::{Code, Problem, nearest_id};
@@ -46,7 +46,7 @@ pub struct Graph<'p> {
 
 impl<'p> Graph<'p> {
     /// Resolves the edges of a plan and collects every error.
-    pub fn of(plan: &'p Plan, strictness: Strictness) -> Self {
+    pub fn new(plan: &'p Plan, strictness: Strictness) -> Self {
         let index = plan.index();
         let mut graph = Self {
             own_needs: Edges::from_pairs(0, &[]),
@@ -84,12 +84,15 @@ impl<'p> Graph<'p> {
     /// The positions of the tasks that a task needs: its own dependencies in the order written, then the task
     /// before it in a note.
     pub fn needs(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
-        self.needs.of(position).iter().map(|need| *need as usize)
+        self.needs
+            .targets(position)
+            .iter()
+            .map(|need| *need as usize)
     }
 
     /// The positions of a task's own dependencies, in the order written.
     pub fn own_needs(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
-        let needs = self.own_needs.of(position).iter();
+        let needs = self.own_needs.targets(position).iter();
         needs.map(|need| *need as usize)
     }
 
@@ -161,7 +164,7 @@ impl<'p> Graph<'p> {
             problems.push(
                 Problem::new(Code::MissingDependencies, message)
                     .at(task.line)
-                    .hint("add --with-deps to take them along")
+                    .hint("pass --with-deps to select them too")
                     .about([task.id.clone()]),
             );
         }
@@ -196,7 +199,7 @@ impl<'p> Graph<'p> {
             self.errors.push(
                 Problem::new(Code::DuplicateId, message)
                     .at(task.line)
-                    .hint("give one of them another id")
+                    .hint("give each task its own id")
                     .about([task.id.clone()]),
             );
         }
@@ -224,7 +227,7 @@ impl<'p> Graph<'p> {
                             && strictness == Strictness::AsWritten;
                         let mut problem = self.unknown_need(task, need, &mut suggestions);
                         if lenient {
-                            problem.message.push_str("; it is taken as done");
+                            problem.message.push_str("; treating it as done");
                             self.warnings.push(problem);
                         } else {
                             self.errors.push(problem);
@@ -300,7 +303,7 @@ impl<'p> Graph<'p> {
                             ),
                         )
                         .at(stage.line)
-                        .hint("add the task or take it off the batch")
+                        .hint("add the task, or remove it from the batch")
                         .about([id.clone()]),
                     ),
                     Some(position) => {
@@ -314,7 +317,7 @@ impl<'p> Graph<'p> {
                                     ),
                                 )
                                 .at(stage.line)
-                                .hint("a task runs once: list it in one batch")
+                                .hint("list each task in one batch only")
                                 .about([id.clone()]),
                             );
                         }
@@ -358,7 +361,7 @@ impl<'p> Graph<'p> {
         let written_at = first.needs.iter().find(|need| Some(&need.on) == second);
         Problem::new(
             Code::Cycle,
-            format!("tasks wait for each other: {}", ids.join(" → ")),
+            format!("dependency cycle: {}", ids.join(" → ")),
         )
         .at(written_at.map_or(first.line, |need| need.line))
         .hint("remove one of these dependencies")

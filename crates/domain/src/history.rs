@@ -15,7 +15,7 @@ use crate::id::TaskId;
 use crate::task_status_word::TaskStatusWord;
 
 /// Why an attempt is over whose batch nobody ran any more.
-pub const INTERRUPTED: &str = "its batch was interrupted";
+pub const INTERRUPTED: &str = "the batch was interrupted";
 
 /// The times of a batch.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ pub struct TaskHistory {
     pub started_at: Option<u64>,
     /// When it ended, if it has.
     pub ended_at: Option<u64>,
-    /// The start of the attempt that is under way.
+    /// The start of the attempt that is under way; where it waited for a machine, since it has one.
     pub at_work_since: Option<u64>,
     /// How long attempts that are over took.
     pub worked: u64,
@@ -62,8 +62,10 @@ pub struct StageHistory {
 }
 
 /// What an event means for the attempt of a task.
-enum Attempt<'e> {
+enum AttemptChange<'e> {
     Begins,
+    /// It waited for a machine until now.
+    IsPlaced,
     GoesOn,
     /// With the reason, where it did not do the task.
     IsOver(Option<&'e str>),
@@ -71,10 +73,11 @@ enum Attempt<'e> {
     IsForgotten,
 }
 
-impl<'e> Attempt<'e> {
+impl<'e> AttemptChange<'e> {
     fn after(event: &'e TaskEvent) -> Self {
         match event {
             TaskEvent::Started { .. } => Self::Begins,
+            TaskEvent::Placed { .. } => Self::IsPlaced,
             TaskEvent::Kept { .. }
             | TaskEvent::Published { .. }
             | TaskEvent::SessionBegan { .. }
@@ -83,6 +86,7 @@ impl<'e> Attempt<'e> {
             TaskEvent::AttemptFailed { error, .. }
             | TaskEvent::Overloaded { error, .. }
             | TaskEvent::Limited { error, .. }
+            | TaskEvent::Lost { because: error }
             | TaskEvent::Requeued { because: error } => Self::IsOver(Some(error)),
             TaskEvent::Interrupted => Self::IsOver(Some(INTERRUPTED)),
             TaskEvent::Retried => Self::IsForgotten,
@@ -90,7 +94,7 @@ impl<'e> Attempt<'e> {
             | TaskEvent::Approved
             | TaskEvent::Built { .. }
             | TaskEvent::AskedAgain
-            | TaskEvent::Rested
+            | TaskEvent::PauseEnded
             | TaskEvent::Resolved { .. }
             | TaskEvent::Unchanged { .. }
             | TaskEvent::Woven { .. }
@@ -120,18 +124,19 @@ impl TaskHistory {
 
     fn take_in(&mut self, event: &TaskEvent, at: u64) {
         self.last_at = at;
-        match Attempt::after(event) {
-            Attempt::Begins => {
+        match AttemptChange::after(event) {
+            AttemptChange::Begins => {
                 self.started_at.get_or_insert(at);
                 self.at_work_since = Some(at);
                 self.last_error = None;
             }
-            Attempt::GoesOn => {}
-            Attempt::IsOver(why) => {
+            AttemptChange::IsPlaced => self.at_work_since = Some(at),
+            AttemptChange::GoesOn => {}
+            AttemptChange::IsOver(why) => {
                 self.end_work_at(at);
                 self.last_error = why.map(str::to_owned).or(self.last_error.take());
             }
-            Attempt::IsForgotten => {
+            AttemptChange::IsForgotten => {
                 *self = Self {
                     worked: self.worked,
                     last_at: at,
@@ -217,18 +222,18 @@ impl History {
             BatchEvent::Created
             | BatchEvent::Progressed { .. }
             | BatchEvent::FellBack { .. }
-            | BatchEvent::Foreseen { .. }
+            | BatchEvent::ConflictsPredicted { .. }
             | BatchEvent::StopRequested
             | BatchEvent::GaveUp { .. }
-            | BatchEvent::Held { .. }
-            | BatchEvent::WentOn
+            | BatchEvent::Paused { .. }
+            | BatchEvent::Unpaused
             | BatchEvent::SlotsChanged { .. }
             | BatchEvent::Merging
             | BatchEvent::Published { .. }
             | BatchEvent::Unpublished
             | BatchEvent::Validating { .. }
-            | BatchEvent::Judged { .. }
-            | BatchEvent::FellOut { .. }
+            | BatchEvent::TestsRan { .. }
+            | BatchEvent::NoLongerMerges { .. }
             | BatchEvent::Rewoven { .. }
             | BatchEvent::Proved { .. }
             | BatchEvent::NotProved { .. }

@@ -85,7 +85,7 @@ pub struct SeriesMember<'a> {
 
 impl<'a> SeriesMember<'a> {
     /// Splits `id` before its last number, if it ends in one.
-    pub fn of(id: &'a str) -> Option<Self> {
+    pub fn parse(id: &'a str) -> Option<Self> {
         let digits = id.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (series, number) = id.split_at(id.len() - digits);
         let number = number.parse().ok()?;
@@ -108,8 +108,8 @@ pub struct IdRange<'a> {
 impl<'a> IdRange<'a> {
     /// The range between two ids, or nothing if they are of different series or the wrong way round.
     pub fn between(first: &'a str, last: &str) -> Option<Self> {
-        let from = SeriesMember::of(first)?;
-        let to = SeriesMember::of(last)?;
+        let from = SeriesMember::parse(first)?;
+        let to = SeriesMember::parse(last)?;
         let same_series = from.series == to.series || to.series.is_empty();
         (same_series && from.number <= to.number).then_some(Self {
             first: from,
@@ -129,7 +129,7 @@ impl<'a> IdRange<'a> {
 
     /// Whether the id lies in the range.
     pub fn contains(&self, id: &str) -> bool {
-        SeriesMember::of(id).is_some_and(|member| {
+        SeriesMember::parse(id).is_some_and(|member| {
             member.series == self.series() && self.numbers().contains(&member.number)
         })
     }

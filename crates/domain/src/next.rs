@@ -5,7 +5,7 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use crate::graph::{Graph, Order, Overlap, Rules};
+use crate::graph::{Graph, Order, OrderRules, Overlap};
 use crate::id::TaskId;
 use crate::phase::{OpenPhases, Threshold};
 use crate::task::{Hold, TaskStatus};
@@ -69,7 +69,7 @@ pub fn next(graph: &Graph<'_>, limit: usize, rules: NextRules) -> Vec<Offer> {
         return in_progress.into_iter().take(limit).collect();
     }
     let mut offered = offers(graph, TaskStatus::Failed, Reason::Failed);
-    let mut ready = Ready::new(graph, rules);
+    let mut ready = Readiness::new(graph, rules);
     let failed = offered.len();
     offer_ready(graph, limit, &ready, &mut offered);
     if offered.len() == failed && ready.waits_for_loose_tasks {
@@ -83,7 +83,7 @@ pub fn next(graph: &Graph<'_>, limit: usize, rules: NextRules) -> Vec<Offer> {
 fn offer_ready<'p>(
     graph: &Graph<'p>,
     limit: usize,
-    ready: &Ready<'_, 'p>,
+    ready: &Readiness<'_, 'p>,
     offered: &mut Vec<Offer>,
 ) {
     let mut declared: HashSet<&str> = HashSet::new();
@@ -126,7 +126,7 @@ fn offers(graph: &Graph<'_>, status: TaskStatus, reason: Reason) -> Vec<Offer> {
 }
 
 /// Answers for one task whether it can start.
-struct Ready<'g, 'p> {
+struct Readiness<'g, 'p> {
     graph: &'g Graph<'p>,
     rules: NextRules,
     phases: OpenPhases,
@@ -140,7 +140,7 @@ struct Ready<'g, 'p> {
     open_stage: usize,
 }
 
-impl<'g, 'p> Ready<'g, 'p> {
+impl<'g, 'p> Readiness<'g, 'p> {
     fn new(graph: &'g Graph<'p>, rules: NextRules) -> Self {
         let index = graph.index();
         let at = |id: &TaskId| index.find(id.as_str());
@@ -208,11 +208,11 @@ impl<'g, 'p> Ready<'g, 'p> {
     /// A closed phase holds nothing up when all that keeps it closed waits for this very task.
     fn is_unheld(&self, position: usize) -> bool {
         let unheld = self.unheld.get_or_init(|| {
-            let rules = Rules {
+            let rules = OrderRules {
                 overlap: Overlap::Allowed,
                 threshold: self.rules.threshold,
             };
-            let order = Order::of(self.graph, &self.graph.open_members(), rules);
+            let order = Order::new(self.graph, &self.graph.open_members(), rules);
             order.wave_of.iter().map(|wave| *wave == Some(1)).collect()
         });
         unheld[position]

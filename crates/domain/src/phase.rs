@@ -45,7 +45,7 @@ impl Default for Threshold {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Tally {
+struct PhaseCounts {
     total: usize,
     settled: usize,
     unfinished: usize,
@@ -67,7 +67,7 @@ impl fmt::Display for Shortfall {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "phase {} is {} of {} done, below {} %",
+            "phase {} has only {} of {} tasks done, below {} %",
             self.phase,
             self.settled,
             self.total,
@@ -81,7 +81,7 @@ pub fn shortfalls(
     tasks: impl Iterator<Item = (Option<PhaseNumber>, TaskStatus)>,
     threshold: Threshold,
 ) -> impl Iterator<Item = Shortfall> {
-    let short = move |(phase, tally): (PhaseNumber, Tally)| {
+    let short = move |(phase, tally): (PhaseNumber, PhaseCounts)| {
         let is_reached = threshold.is_reached(tally.settled, tally.total);
         (!is_reached).then_some(Shortfall {
             phase,
@@ -95,8 +95,8 @@ pub fn shortfalls(
 
 fn tallies(
     tasks: impl Iterator<Item = (Option<PhaseNumber>, TaskStatus)>,
-) -> BTreeMap<PhaseNumber, Tally> {
-    let mut tallies: BTreeMap<PhaseNumber, Tally> = BTreeMap::new();
+) -> BTreeMap<PhaseNumber, PhaseCounts> {
+    let mut tallies: BTreeMap<PhaseNumber, PhaseCounts> = BTreeMap::new();
     for (phase, status) in tasks {
         let Some(phase) = phase else { continue };
         let tally = tallies.entry(phase).or_default();
@@ -215,11 +215,15 @@ mod tests {
 
     #[test]
     fn a_run_does_not_go_on_over_failures() {
-        check_run("ff p p p", &[1], "phase 1 is 0 of 2 done, below 80 %");
+        check_run(
+            "ff p p p",
+            &[1],
+            "phase 1 has only 0 of 2 tasks done, below 80 %",
+        );
         check_run(
             "ccccf pc p p",
             &[1, 2],
-            "phase 2 is 1 of 2 done, below 80 %",
+            "phase 2 has only 1 of 2 tasks done, below 80 %",
         );
     }
 

@@ -7,12 +7,11 @@ mod starts;
 
 use self::stages::{ended_stages, first_failed_stage, has_woven, next_stage, stage_is_over};
 use self::starts::{phase_that_fell_short, starts};
-use crate::batch::{
-    Batch, BatchStatus, BatchTask, Landing, OnConflict, OnFailure, Proof, Spent, Validation,
-};
+use crate::batch::{Batch, BatchStatus, BatchTask, OnFailure, Proof, Spent, Validation};
+use crate::choice::{Landing, OnConflict};
 use crate::event::BatchEvent;
 use crate::phase::Shortfall;
-use crate::task_state::{Ending, TaskState};
+use crate::task_state::{Ending, TaskState, broken_need, verb};
 
 /// Something to do, in the imperative; tasks are positions in the batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,12 +214,11 @@ fn broken_rule<'b>(
         let conflict = matches!(ending, Ending::Conflicted { .. });
         let (id, outcome) = (&task.design.id, ending.outcome());
         if conflict && settings.on_conflict == OnConflict::Fail {
-            Some(format!(
-                "task {id} conflicts, and conflicts fail this batch"
-            ))
+            Some(format!("task {id} conflicted, and on_conflict is \"fail\""))
         } else if ending.is_failure() && settings.on_failure == OnFailure::Stop {
             Some(format!(
-                "task {id} is {outcome}, and a failure stops this batch"
+                "task {id} {}, and stop_on_failure is set",
+                verb(outcome)
             ))
         } else {
             None
@@ -238,12 +236,12 @@ fn blocked(batch: &Batch) -> Vec<Action> {
                 let need = &batch.tasks[*need];
                 let ending = need.state.ending().filter(|ending| !ending.is_success())?;
                 let id = &need.design.id;
-                Some(format!("it needs {id}, which is {}", ending.outcome()))
+                Some(broken_need(id, ending.outcome()))
             });
             let stage_failed = || {
                 let stage = failed_stage.filter(|failed| design.stage > Some(*failed))?;
                 let name = &batch.design.stages[stage].name;
-                Some(format!("stage {name} before it failed"))
+                Some(format!("stage {name} failed"))
             };
             let phase_fell_short = || {
                 let is_behind = |short: &Shortfall| design.phase > Some(short.phase);
@@ -263,7 +261,7 @@ fn without_needs(batch: &Batch) -> impl Iterator<Item = Action> {
     (0..batch.tasks.len()).filter_map(|task| {
         let need = &batch.tasks[batch.lost_need(task)?];
         let (id, state) = (&need.design.id, need.state.as_str());
-        let because = format!("it needs {id}, which is {state}");
+        let because = broken_need(id, state);
         Some(Action::Block { task, because })
     })
 }
@@ -300,7 +298,7 @@ fn ending(batch: &Batch) -> BatchEvent {
         return BatchEvent::Failed { error };
     }
     if lacks_proof(batch) && !batch.woven.is_empty() {
-        let error = "the tests were not run on what was woven".to_owned();
+        let error = "the woven result was not tested".to_owned();
         return BatchEvent::Failed { error };
     }
     if nothing_needed || !batch.woven.is_empty() {

@@ -7,7 +7,7 @@ mod sentence;
 
 use std::fmt;
 
-pub use resolve::{Choice, closed_phases, done_among, resolve};
+pub use resolve::{ChosenTasks, closed_phases, done_among, resolve};
 
 use self::sentence::check_is_selection;
 use crate::id::{IdRange, PhaseNumber};
@@ -106,17 +106,17 @@ impl Selection {
     }
 }
 
-type Place = std::ops::Range<usize>;
+type TextRange = std::ops::Range<usize>;
 
 /// Splits at white space and commas; nothing between two commas is an error.
-fn words(text: &str) -> Result<Vec<Place>, SelectionError> {
-    let empty = |place: Place| SelectionError {
+fn words(text: &str) -> Result<Vec<TextRange>, SelectionError> {
+    let empty = |place: TextRange| SelectionError {
         message: if text.trim().is_empty() {
             "the selection is empty".to_owned()
         } else {
-            "there is no task between the commas".to_owned()
+            "nothing between the commas".to_owned()
         },
-        hint: "name tasks, such as 63, 65-67, phase:1, next:5 or all".to_owned(),
+        hint: "select tasks, such as 63, 65-67, phase:1, next:5 or all".to_owned(),
         text: text.to_owned(),
         place,
     };
@@ -160,7 +160,7 @@ fn named_term(name: &str, value: &str) -> Result<Term, Refusal> {
         "phase" | "p" => match value.parse() {
             Ok(number) => Ok(Term::Phase(PhaseNumber(number))),
             Err(_) => Err((
-                format!("{value:?} is not the number of a phase"),
+                format!("{value:?} is not a phase number"),
                 "write phase:1".to_owned(),
             )),
         },
@@ -177,8 +177,8 @@ fn named_term(name: &str, value: &str) -> Result<Term, Refusal> {
             "write label:backend".to_owned(),
         )),
         _ => Err((
-            format!("{name}: is not a way to choose tasks"),
-            "phase:, label: and next: are; a task is named by its id alone".to_owned(),
+            format!("unknown selector {name}:"),
+            "use phase:, label: or next:, or the id of a task".to_owned(),
         )),
     }
 }
@@ -205,7 +205,7 @@ fn range_or_id(word: &str) -> Result<Term, Refusal> {
             format!("write {last}-{first}"),
         ));
     }
-    let hint = "a range is two ids of one series, such as 65-67 or 3.1-3.4".to_owned();
+    let hint = "a range looks like 65-67 or 3.1-3.4".to_owned();
     if word.ends_with('-') {
         return Err((format!("the range {word} has no end"), hint));
     }
@@ -215,9 +215,9 @@ fn range_or_id(word: &str) -> Result<Term, Refusal> {
     let (first, last) = word.split_once('-').unwrap_or((word, ""));
     let both_numbers = [first, last]
         .iter()
-        .all(|id| crate::id::SeriesMember::of(id).is_some());
+        .all(|id| crate::id::SeriesMember::parse(id).is_some());
     if both_numbers && first.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err((format!("{first} and {last} are not of one series"), hint));
+        return Err((format!("{first} and {last} do not form a range"), hint));
     }
     Ok(Term::Id(word.to_owned()))
 }

@@ -17,7 +17,7 @@ pub enum TaskState {
         consent: Option<Consent>,
     },
     /// Its last attempt failed, and the next one comes after a pause.
-    Resting {
+    RetryPause {
         /// How long, in milliseconds.
         pause: u64,
     },
@@ -121,6 +121,22 @@ impl Ending {
     }
 }
 
+/// Why a task cannot run without one that it needs, by the state of that.
+pub(crate) fn broken_need(needed: &TaskId, state: &str) -> String {
+    format!("needs {needed}, which {}", verb(state))
+}
+
+/// What a task did that has not succeeded, after "task 1".
+pub(crate) fn verb(state: &str) -> String {
+    match state {
+        "failed" | "conflicted" => state.to_owned(),
+        "timed_out" => "timed out".to_owned(),
+        "invalid" => "fails the tests".to_owned(),
+        "cancelled" => "was cancelled".to_owned(),
+        other => format!("is {}", other.replace('_', " ")),
+    }
+}
+
 /// A move that a state does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a task that is {state} cannot be {event}")]
@@ -133,7 +149,7 @@ impl TaskState {
     /// The word for it on every surface.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Queued | Self::Resting { .. } => "queued",
+            Self::Queued | Self::RetryPause { .. } => "queued",
             Self::Waiting { .. } => "waiting",
             Self::Limited { .. } => "limited",
             Self::Running { .. } => "running",
@@ -181,7 +197,7 @@ impl TaskState {
     pub fn is_idle(&self) -> bool {
         matches!(
             self,
-            Self::Queued | Self::Waiting { .. } | Self::Resting { .. } | Self::Limited { .. }
+            Self::Queued | Self::Waiting { .. } | Self::RetryPause { .. } | Self::Limited { .. }
         )
     }
 
@@ -206,15 +222,19 @@ impl TaskState {
                 Self::Running { .. } | Self::Stopping { .. },
                 Event::Spent(_) | Event::SessionBegan { .. },
             ) => self.clone(),
+            (_, Event::Placed { attempt, .. }) if self.attempt() == Some(*attempt) => self.clone(),
             (Self::Queued, Event::Waiting { consent }) => Self::Waiting {
                 consent: consent.clone(),
             },
             (Self::Waiting { .. }, Event::Approved)
-            | (Self::Resting { .. } | Self::Limited { .. }, Event::Rested)
+            | (Self::RetryPause { .. } | Self::Limited { .. }, Event::PauseEnded)
             | (Self::Built { .. }, Event::Requeued { .. })
             | (
                 Self::Running { .. },
-                Event::Interrupted | Event::Requeued { .. } | Event::AskedAgain,
+                Event::Interrupted
+                | Event::Lost { .. }
+                | Event::Requeued { .. }
+                | Event::AskedAgain,
             ) => Self::Queued,
             (Self::Queued, Event::Started { attempt, .. }) => Self::Running { attempt: *attempt },
             (Self::Running { attempt }, Event::StopRequested) => {
@@ -223,7 +243,7 @@ impl TaskState {
             (
                 Self::Running { .. },
                 Event::AttemptFailed { pause, .. } | Event::Overloaded { pause, .. },
-            ) => Self::Resting { pause: *pause },
+            ) => Self::RetryPause { pause: *pause },
             (Self::Running { .. }, Event::Limited { pause, .. }) => Self::Limited { pause: *pause },
             // An agent may finish before it hears that it should stop: its work counts.
             (_, Event::Built { commit, .. }) if at_work => Self::Built {
@@ -314,7 +334,7 @@ mod tests {
         vec![
             TaskState::Queued,
             TaskState::Waiting { consent: None },
-            TaskState::Resting { pause: 5 },
+            TaskState::RetryPause { pause: 5 },
             TaskState::Limited { pause: 5 },
             TaskState::Running { attempt: 1 },
             TaskState::Stopping { attempt: 1 },

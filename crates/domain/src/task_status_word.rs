@@ -23,9 +23,9 @@ pub enum TaskStatusWord {
 
 impl TaskStatusWord {
     /// The word for a state.
-    pub fn of(state: &TaskState) -> Self {
+    pub fn from_state(state: &TaskState) -> Self {
         match state {
-            TaskState::Queued | TaskState::Resting { .. } => Self::Queued,
+            TaskState::Queued | TaskState::RetryPause { .. } => Self::Queued,
             TaskState::Waiting { .. } => Self::Waiting,
             TaskState::Limited { .. } => Self::Limited,
             TaskState::Running { .. } | TaskState::Stopping { .. } | TaskState::Built { .. } => {
@@ -63,6 +63,7 @@ impl TaskStatusWord {
             | TaskEvent::Published { .. }
             | TaskEvent::Spent(_)
             | TaskEvent::SessionBegan { .. }
+            | TaskEvent::Placed { .. }
             // What it ended as before, it stays.
             | TaskEvent::TakenOver { .. } => return None,
             TaskEvent::Waiting { .. } => (Self::Waiting, None),
@@ -70,8 +71,9 @@ impl TaskStatusWord {
             TaskEvent::Approved
             | TaskEvent::AttemptFailed { .. }
             | TaskEvent::Overloaded { .. }
-            | TaskEvent::Rested
+            | TaskEvent::PauseEnded
             | TaskEvent::Interrupted
+            | TaskEvent::Lost { .. }
             | TaskEvent::AskedAgain
             | TaskEvent::Requeued { .. }
             | TaskEvent::Retried => (Self::Queued, None),
@@ -97,7 +99,7 @@ mod tests {
 
     fn told(state: &TaskState) -> (TaskStatusWord, Option<&'static str>) {
         let outcome = state.ending().map(Ending::outcome);
-        (TaskStatusWord::of(state), outcome)
+        (TaskStatusWord::from_state(state), outcome)
     }
 
     #[test]

@@ -5,23 +5,23 @@
 mod calls;
 mod faults;
 mod lines;
-mod offer;
+mod session_options;
 mod speech;
-mod tally;
 mod turn;
+mod usage;
 mod wire;
 
 use serde_json::{Value, json};
 
 use super::order::GO_ON_OR_SAY;
-use super::patience::Patience;
-use super::{Next, Order, Out, Protocol, Speaks};
+use super::retry_budget::RetryBudget;
+use super::{NextStep, Order, Protocol, ProtocolKind, ProtocolOutput};
 use crate::{Conclusion, Entry, Exit, Outcome, Trouble};
 use calls::Calls;
-use offer::Offer;
+use session_options::SessionOptions;
 use speech::Speech;
-use tally::Tally;
-use wire::{Fault, Message};
+use usage::AcpUsage;
+use wire::{RpcError, RpcMessage};
 
 /// The method by which a session is taken up that tells of what was.
 const LOAD: &str = "session/load";
@@ -44,19 +44,19 @@ pub(crate) struct Acp {
     order: Order,
     mode: Option<String>,
     errors_are_text: bool,
-    asked: Option<(u64, Ask)>,
+    asked: Option<(u64, PendingRequest)>,
     questions: u64,
-    about: About,
+    about: AgentInfo,
     session: Option<String>,
-    offer: Offer,
+    offer: SessionOptions,
     replay: Replay,
     speech: Speech,
     calls: Calls,
-    tally: Tally,
-    patience: Patience,
-    wrong: Wrong,
+    tally: AcpUsage,
+    patience: RetryBudget,
+    wrong: PendingError,
     /// What it did last.
-    deed: Deed,
+    deed: LastAct,
     /// How often it was asked to go on, because a turn ended like that.
     asked_on: u32,
     is_stopping: bool,
@@ -67,7 +67,7 @@ pub(crate) struct Acp {
 
 /// What an agent did last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Deed {
+enum LastAct {
     /// Nothing yet.
     Nothing,
     /// It said something.
@@ -78,7 +78,7 @@ enum Deed {
 
 /// What was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ask {
+enum PendingRequest {
     Initialize,
     Load,
     New,
@@ -89,17 +89,17 @@ enum Ask {
 
 /// What went wrong, with nothing done after it.
 #[derive(Debug)]
-enum Wrong {
+enum PendingError {
     Nothing,
     /// Something; what it says next is what.
-    ToBeTold,
+    Unreported,
     /// This, which it told as words.
-    Told(Conclusion),
+    Reported(Conclusion),
 }
 
 /// What an agent says of itself.
 #[derive(Debug, Default)]
-struct About {
+struct AgentInfo {
     version: Option<String>,
     /// The method by which it takes a session up again.
     loads_by: Option<&'static str>,
@@ -122,11 +122,11 @@ impl Acp {
     /// A conversation that has not begun.
     pub(crate) fn new(order: &Order) -> Self {
         let (mode, errors_are_text) = match &order.speaks {
-            Speaks::Acp {
+            ProtocolKind::Acp {
                 mode,
                 errors_are_text,
             } => (mode.clone(), *errors_are_text),
-            Speaks::Claude | Speaks::Codex => (None, false),
+            ProtocolKind::Claude | ProtocolKind::Codex => (None, false),
         };
         Self {
             order: order.clone(),
@@ -134,16 +134,16 @@ impl Acp {
             errors_are_text,
             asked: None,
             questions: 0,
-            about: About::default(),
+            about: AgentInfo::default(),
             session: None,
-            offer: Offer::default(),
+            offer: SessionOptions::default(),
             replay: Replay::default(),
             speech: Speech::default(),
             calls: Calls::default(),
-            tally: Tally::default(),
-            patience: Patience::default(),
-            wrong: Wrong::Nothing,
-            deed: Deed::Nothing,
+            tally: AcpUsage::default(),
+            patience: RetryBudget::default(),
+            wrong: PendingError::Nothing,
+            deed: LastAct::Nothing,
             asked_on: 0,
             is_stopping: false,
             end: None,
@@ -151,47 +151,54 @@ impl Acp {
         }
     }
 
-    fn ask(&mut self, ask: Ask, method: &str, params: Value, out: &mut Out) {
+    fn ask(&mut self, ask: PendingRequest, method: &str, params: Value, out: &mut ProtocolOutput) {
         self.questions += 1;
         self.asked = Some((self.questions, ask));
         out.write(wire::request(self.questions, method, params));
     }
 
     /// Takes in the answer to what was asked.
-    fn answered(&mut self, ask: Ask, answer: Result<Value, Fault>, out: &mut Out) {
-        if self.is_stopping && ask != Ask::Prompt {
-            out.next = Next::Dismiss;
+    fn answered(
+        &mut self,
+        ask: PendingRequest,
+        answer: Result<Value, RpcError>,
+        out: &mut ProtocolOutput,
+    ) {
+        if self.is_stopping && ask != PendingRequest::Prompt {
+            out.next = NextStep::Dismiss;
             return;
         }
         match (ask, answer) {
-            (Ask::Initialize, Ok(about)) => {
+            (PendingRequest::Initialize, Ok(about)) => {
                 let name = about["agentInfo"]["name"].as_str();
                 self.tally.meet(name.unwrap_or_default());
-                self.about = About::of(&about);
+                self.about = AgentInfo::parse(&about);
                 self.open(out);
             }
-            (Ask::Load, Ok(session)) => {
+            (PendingRequest::Load, Ok(session)) => {
                 let id = self.order.session.clone();
                 self.replay.is_loaded = true;
                 self.opened(id, &session, out);
             }
-            (Ask::New, Ok(session)) => {
+            (PendingRequest::New, Ok(session)) => {
                 let id = session["sessionId"].as_str().map(str::to_owned);
                 self.tally.begin();
                 self.opened(id, &session, out);
             }
-            (Ask::Load, Err(fault)) => self.not_loaded(&fault, out),
+            (PendingRequest::Load, Err(fault)) => self.not_loaded(&fault, out),
             // A mode that cannot be set is made up for by permissions.
-            (Ask::Mode, _) => self.settle(out),
-            (Ask::Model, Ok(_)) => self.prompt(out),
-            (Ask::Model, Err(fault)) => self.refuse_model(&fault, out),
-            (Ask::Prompt, answer) => self.finish(answer, out),
-            (Ask::Initialize | Ask::New, Err(fault)) => self.fail(&fault, out),
+            (PendingRequest::Mode, _) => self.settle(out),
+            (PendingRequest::Model, Ok(_)) => self.prompt(out),
+            (PendingRequest::Model, Err(fault)) => self.refuse_model(&fault, out),
+            (PendingRequest::Prompt, answer) => self.finish(answer, out),
+            (PendingRequest::Initialize | PendingRequest::New, Err(fault)) => {
+                self.fail(&fault, out);
+            }
         }
     }
 
     /// Opens the session that is to go on, or a new one.
-    fn open(&mut self, out: &mut Out) {
+    fn open(&mut self, out: &mut ProtocolOutput) {
         let folder = self.order.folder.to_string_lossy();
         let mut params = json!({"cwd": folder, "mcpServers": []});
         let session = self.order.session.clone();
@@ -200,16 +207,16 @@ impl Acp {
                 params["sessionId"] = json!(id);
                 // What it tells of the past is of this session.
                 self.session = Some(id);
-                self.ask(Ask::Load, method, params, out);
+                self.ask(PendingRequest::Load, method, params, out);
             }
             _ => {
                 self.session = None;
-                self.ask(Ask::New, "session/new", params, out);
+                self.ask(PendingRequest::New, "session/new", params, out);
             }
         }
     }
 
-    fn not_loaded(&mut self, fault: &Fault, out: &mut Out) {
+    fn not_loaded(&mut self, fault: &RpcError, out: &mut ProtocolOutput) {
         let conclusion = faults::of_fault(fault, &self.about.logins);
         if conclusion.outcome == Outcome::Failed(Trouble::Login) {
             self.conclude_early(conclusion, out);
@@ -217,20 +224,20 @@ impl Acp {
         }
         let id = self.session.as_deref().unwrap_or_default();
         let text = format!(
-            "session {id} cannot be loaded, a new one begins: {}",
+            "could not load session {id}; starting a new one: {}",
             conclusion.message
         );
         out.print(Entry::Raw { text });
         self.open(out);
     }
 
-    fn opened(&mut self, id: Option<String>, session: &Value, out: &mut Out) {
+    fn opened(&mut self, id: Option<String>, session: &Value, out: &mut ProtocolOutput) {
         let Some(id) = id else {
-            let message = "it opened a session without an id";
+            let message = "it created a session without an id";
             self.conclude_early(Conclusion::failed(Trouble::Other, message), out);
             return;
         };
-        self.offer = Offer::of(session);
+        self.offer = SessionOptions::from_session(session);
         let current = self.offer.model.as_ref();
         let current = current.and_then(|model| model.current.clone());
         out.print(Entry::Session {
@@ -243,7 +250,7 @@ impl Acp {
     }
 
     /// Sets the mode. For a loaded session that is also how to learn that it has told all of its past.
-    fn set_mode(&mut self, out: &mut Out) {
+    fn set_mode(&mut self, out: &mut ProtocolOutput) {
         let (Some(choice), Some(session)) = (&self.offer.mode, &self.session) else {
             self.set_model(out);
             return;
@@ -261,10 +268,10 @@ impl Acp {
         let (method, params) = choice.set(session, ("session/set_mode", "modeId"), value);
         self.replay.is_going_on = false;
         self.replay.rounds += 1;
-        self.ask(Ask::Mode, method, params, out);
+        self.ask(PendingRequest::Mode, method, params, out);
     }
 
-    fn settle(&mut self, out: &mut Out) {
+    fn settle(&mut self, out: &mut ProtocolOutput) {
         let Replay {
             is_loaded,
             is_going_on,
@@ -278,7 +285,7 @@ impl Acp {
         }
     }
 
-    fn set_model(&mut self, out: &mut Out) {
+    fn set_model(&mut self, out: &mut ProtocolOutput) {
         let choice = self.offer.model.clone().unwrap_or_default();
         let session = self.session.clone().unwrap_or_default();
         let model = self.order.model.as_deref();
@@ -286,13 +293,13 @@ impl Acp {
             Some(model) if !choice.is(&model) => {
                 let own = ("session/set_model", "modelId");
                 let (method, params) = choice.set(&session, own, &model);
-                self.ask(Ask::Model, method, params, out);
+                self.ask(PendingRequest::Model, method, params, out);
             }
             _ => self.prompt(out),
         }
     }
 
-    fn refuse_model(&mut self, fault: &Fault, out: &mut Out) {
+    fn refuse_model(&mut self, fault: &RpcError, out: &mut ProtocolOutput) {
         let model = self.order.model.clone().unwrap_or_default();
         let mut known = self.offer.model.clone().unwrap_or_default().values;
         let is_cut = known.len() > MOST_MODELS;
@@ -302,14 +309,14 @@ impl Acp {
         }
         let message = if known.is_empty() {
             let why = faults::of_fault(fault, &[]).message;
-            format!("the model {model} cannot be set: {why}")
+            format!("could not set the model {model}: {why}")
         } else {
-            format!("there is no model {model}; it knows {}", known.join(", "))
+            format!("unknown model {model}; available: {}", known.join(", "))
         };
         self.conclude_early(Conclusion::failed(Trouble::Configuration, message), out);
     }
 
-    fn prompt(&mut self, out: &mut Out) {
+    fn prompt(&mut self, out: &mut ProtocolOutput) {
         let is_told = self.about.loads_by == Some(LOAD);
         let knows_task = self.replay.is_loaded && (self.replay.has_past || !is_told);
         let text = match &self.order.session {
@@ -320,39 +327,40 @@ impl Acp {
         self.say(&text, out);
     }
 
-    fn say(&mut self, text: &str, out: &mut Out) {
+    fn say(&mut self, text: &str, out: &mut ProtocolOutput) {
         let prompt = json!([{"type": "text", "text": text}]);
         let params = json!({"sessionId": self.session, "prompt": prompt});
-        self.ask(Ask::Prompt, "session/prompt", params, out);
+        self.ask(PendingRequest::Prompt, "session/prompt", params, out);
     }
 
     /// Asks an agent to go on whose turn ended in mid-work: its connection may have broken without a word.
-    fn ask_on(&mut self, out: &mut Out) {
+    fn ask_on(&mut self, out: &mut ProtocolOutput) {
         self.asked_on += 1;
-        self.deed = Deed::Said;
+        self.deed = LastAct::Said;
         self.tally.next_turn();
-        let text = "its turn ended after a tool without a word, so it is asked to go on".to_owned();
+        let text =
+            "its turn ended after a tool call without a message; asking it to continue".to_owned();
         out.print(Entry::Raw { text });
         self.say(GO_ON_OR_SAY, out);
     }
 
-    fn fail(&mut self, fault: &Fault, out: &mut Out) {
+    fn fail(&mut self, fault: &RpcError, out: &mut ProtocolOutput) {
         let conclusion = faults::of_fault(fault, &self.about.logins);
         self.conclude_early(conclusion, out);
     }
 
-    fn conclude_early(&mut self, conclusion: Conclusion, out: &mut Out) {
+    fn conclude_early(&mut self, conclusion: Conclusion, out: &mut ProtocolOutput) {
         self.end.get_or_insert(conclusion);
-        out.next = Next::Dismiss;
+        out.next = NextStep::Dismiss;
     }
 
     /// Whether it works on the prompt.
     fn is_working(&self) -> bool {
-        matches!(self.asked, Some((_, Ask::Prompt))) && self.end.is_none()
+        matches!(self.asked, Some((_, PendingRequest::Prompt))) && self.end.is_none()
     }
 
     /// Asks it to stop.
-    fn cancel(&mut self, out: &mut Out) {
+    fn cancel(&mut self, out: &mut ProtocolOutput) {
         let params = json!({"sessionId": self.session});
         out.write(wire::notice("session/cancel", params));
     }
@@ -360,8 +368,8 @@ impl Acp {
     /// What it means that it has ended without an answer.
     fn crashed(&self, exit: Exit) -> Conclusion {
         let how = match exit {
-            Exit::Code(code) => format!("it ended with exit code {code}"),
-            Exit::Signal(signal) => format!("it was ended by signal {signal}"),
+            Exit::Code(code) => format!("it exited with code {code}"),
+            Exit::Signal(signal) => format!("it was killed by signal {signal}"),
         };
         let message = self.complaint.clone().unwrap_or(how);
         let said = faults::of_text(&message);
@@ -374,8 +382,8 @@ impl Acp {
     }
 }
 
-impl About {
-    fn of(about: &Value) -> Self {
+impl AgentInfo {
+    fn parse(about: &Value) -> Self {
         let can = &about["agentCapabilities"];
         let loads_by = if can["loadSession"] == true {
             Some(LOAD)
@@ -395,7 +403,7 @@ impl About {
 }
 
 impl Protocol for Acp {
-    fn begin(&mut self, out: &mut Out) {
+    fn begin(&mut self, out: &mut ProtocolOutput) {
         let params = json!({
             "protocolVersion": 1,
             "clientCapabilities": {
@@ -404,18 +412,18 @@ impl Protocol for Acp {
             },
             "clientInfo": {"name": CLIENT, "version": env!("CARGO_PKG_VERSION")},
         });
-        self.ask(Ask::Initialize, "initialize", params, out);
+        self.ask(PendingRequest::Initialize, "initialize", params, out);
     }
 
-    fn hear(&mut self, line: &str, out: &mut Out) {
+    fn hear(&mut self, line: &str, out: &mut ProtocolOutput) {
         match wire::read(line) {
-            Some(Message::Request { id, method, params }) => {
+            Some(RpcMessage::Request { id, method, params }) => {
                 self.requested(&id, &method, &params, line, out);
             }
-            Some(Message::Notice { method, params }) if method == "session/update" => {
+            Some(RpcMessage::Notice { method, params }) if method == "session/update" => {
                 self.updated(&params, line, out);
             }
-            Some(Message::Reply { id, answer }) => match self.asked {
+            Some(RpcMessage::Reply { id, answer }) => match self.asked {
                 Some((asked, ask)) if asked == id && self.end.is_none() => {
                     self.answered(ask, answer, out);
                 }
@@ -425,20 +433,20 @@ impl Protocol for Acp {
         }
     }
 
-    fn hear_error(&mut self, line: &str, out: &mut Out) {
+    fn hear_error(&mut self, line: &str, out: &mut ProtocolOutput) {
         self.complained(line, out);
     }
 
-    fn interrupt(&mut self, out: &mut Out) {
+    fn interrupt(&mut self, out: &mut ProtocolOutput) {
         self.is_stopping = true;
         if self.is_working() {
             self.cancel(out);
         } else {
-            out.next = Next::Dismiss;
+            out.next = NextStep::Dismiss;
         }
     }
 
-    fn conclude(&mut self, exit: Exit, out: &mut Out) -> Conclusion {
+    fn conclude(&mut self, exit: Exit, out: &mut ProtocolOutput) -> Conclusion {
         self.end_speech(out);
         let is_well = match exit {
             Exit::Code(code) => code == 0 || ENDED_BY_SIGNAL.contains(&code),

@@ -4,19 +4,19 @@
 
 mod ending;
 mod results;
-mod tally;
 mod tools;
+mod usage;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use self::results::{Beside, Call};
-use self::tally::Tally;
+use self::results::{ClaudeCall, ResultDetails};
+use self::usage::ClaudeUsage;
 use super::order::Order;
-use super::patience::{Again, Enough, Patience};
-use super::protocol::{Next, Out, Protocol};
+use super::protocol::{NextStep, Protocol, ProtocolOutput};
+use super::retry_budget::{ModelRetry, RetryBudget, RetryVerdict};
 use super::trouble::{self, LastWords};
 use crate::{Conclusion, Entry, Exit, Outcome, ToolStatus, Trouble};
 
@@ -67,10 +67,10 @@ const BORING_OF_SYSTEM: &[&str] = &[
 pub(super) struct Claude {
     order: Order,
     session: Option<Entry>,
-    calls: HashMap<String, Call>,
+    calls: HashMap<String, ClaudeCall>,
     silent: HashSet<String>,
-    tally: Tally,
-    patience: Patience,
+    tally: ClaudeUsage,
+    patience: RetryBudget,
     resets_at: Option<i64>,
     /// Whether the plan's limit was told to be reached.
     is_limited: bool,
@@ -78,13 +78,13 @@ pub(super) struct Claude {
     result: Option<Value>,
     /// How many tasks it has in the background, at whose end it takes up its work again.
     tasks: usize,
-    input: Input,
+    input: InputState,
     interrupts: u32,
 }
 
 /// Whether it can still be told something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Input {
+enum InputState {
     Open,
     Closed,
 }
@@ -99,13 +99,13 @@ pub(super) fn words(order: &Order) -> Vec<String> {
 }
 
 impl Protocol for Claude {
-    fn begin(&mut self, out: &mut Out) {
+    fn begin(&mut self, out: &mut ProtocolOutput) {
         let prompt = json!([{"type": "text", "text": self.order.first_words()}]);
         let message = json!({"role": "user", "content": prompt});
         out.write(json!({"type": "user", "message": message}).to_string());
     }
 
-    fn hear(&mut self, line: &str, out: &mut Out) {
+    fn hear(&mut self, line: &str, out: &mut ProtocolOutput) {
         let Ok(event @ Value::Object(_)) = serde_json::from_str::<Value>(line) else {
             return out.print_raw(line);
         };
@@ -121,15 +121,15 @@ impl Protocol for Claude {
         }
     }
 
-    fn hear_error(&mut self, line: &str, out: &mut Out) {
+    fn hear_error(&mut self, line: &str, out: &mut ProtocolOutput) {
         self.last_words.hear(line);
         out.print_raw(line);
     }
 
-    fn interrupt(&mut self, out: &mut Out) {
+    fn interrupt(&mut self, out: &mut ProtocolOutput) {
         self.interrupts += 1;
-        if self.input == Input::Closed {
-            out.next = Next::Signal;
+        if self.input == InputState::Closed {
+            out.next = NextStep::Signal;
             return;
         }
         let id = format!("interrupt-{}", self.interrupts);
@@ -138,16 +138,16 @@ impl Protocol for Claude {
         out.write(line.to_string());
     }
 
-    fn hear_nothing(&mut self, out: &mut Out) {
-        if self.patience.give_up() == Enough::Now {
+    fn hear_nothing(&mut self, out: &mut ProtocolOutput) {
+        if self.patience.give_up() == RetryVerdict::GiveUp {
             self.interrupt(out);
         }
     }
 
-    fn conclude(&mut self, exit: Exit, out: &mut Out) -> Conclusion {
+    fn conclude(&mut self, exit: Exit, out: &mut ProtocolOutput) -> Conclusion {
         let result = self.result.take();
         if self.order.session.is_some() && result.as_ref().is_some_and(ending::misses_session) {
-            out.next = Next::BeginAnew;
+            out.next = NextStep::BeginAnew;
         }
         if let Some(over) = self.patience.over() {
             return over.clone();
@@ -181,19 +181,19 @@ impl Claude {
             session: None,
             calls: HashMap::new(),
             silent: HashSet::new(),
-            tally: Tally::new(order),
-            patience: Patience::default(),
+            tally: ClaudeUsage::new(order),
+            patience: RetryBudget::default(),
             resets_at: None,
             is_limited: false,
             last_words: LastWords::default(),
             result: None,
             tasks: 0,
-            input: Input::Open,
+            input: InputState::Open,
             interrupts: 0,
         }
     }
 
-    fn hear_system(&mut self, event: &Value, line: &str, out: &mut Out) {
+    fn hear_system(&mut self, event: &Value, line: &str, out: &mut ProtocolOutput) {
         match event["subtype"].as_str().unwrap_or_default() {
             "init" => self.hear_init(event, out),
             "api_retry" => self.hear_retry(event, out),
@@ -206,7 +206,7 @@ impl Claude {
     }
 
     /// Each turn begins with it.
-    fn hear_init(&mut self, event: &Value, out: &mut Out) {
+    fn hear_init(&mut self, event: &Value, out: &mut ProtocolOutput) {
         self.last_words.begin();
         let text = |key: &str| event[key].as_str().map(str::to_owned);
         let session = Entry::Session {
@@ -220,36 +220,36 @@ impl Claude {
         }
     }
 
-    fn hear_retry(&mut self, event: &Value, out: &mut Out) {
+    fn hear_retry(&mut self, event: &Value, out: &mut ProtocolOutput) {
         let status = event["error_status"].as_u64();
         let status = status.and_then(|status| u16::try_from(status).ok());
         let word = event["error"].as_str().unwrap_or("unknown");
         let words = match word {
-            "unknown" => "the model cannot be reached".to_owned(),
+            "unknown" => "could not reach the model".to_owned(),
             word => word.replace('_', " "),
         };
         let attempt = event["attempt"].as_u64().unwrap_or(1);
-        let again = Again {
+        let again = ModelRetry {
             attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
             trouble: ending::kind_of_error(word, status),
             message: status.map_or(words.clone(), |status| format!("{words} ({status})")),
             delay: event["retry_delay_ms"].as_u64().map(Duration::from_millis),
         };
-        if self.patience.again(again, out) == Enough::Now {
+        if self.patience.again(again, out) == RetryVerdict::GiveUp {
             self.give_up(out);
         }
     }
 
     /// Cuts its own waiting short.
-    fn give_up(&mut self, out: &mut Out) {
+    fn give_up(&mut self, out: &mut ProtocolOutput) {
         self.interrupt(out);
-        if self.input == Input::Open {
-            self.input = Input::Closed;
-            out.next = Next::Dismiss;
+        if self.input == InputState::Open {
+            self.input = InputState::Closed;
+            out.next = NextStep::Dismiss;
         }
     }
 
-    fn hear_assistant(&mut self, event: &Value, out: &mut Out) {
+    fn hear_assistant(&mut self, event: &Value, out: &mut ProtocolOutput) {
         let message = &event["message"];
         // An error of the interface comes as if the model had said it.
         let error = event["error"].as_str();
@@ -274,7 +274,7 @@ impl Claude {
                 "redacted_thinking" => {}
                 "tool_use" | "server_tool_use" | "mcp_tool_use" => self.hear_call(block, out),
                 kind if kind.ends_with("tool_result") => {
-                    let beside = Beside {
+                    let beside = ResultDetails {
                         told: &Value::Null,
                         meta: &Value::Null,
                     };
@@ -288,7 +288,7 @@ impl Claude {
         }
     }
 
-    fn hear_call(&mut self, block: &Value, out: &mut Out) {
+    fn hear_call(&mut self, block: &Value, out: &mut ProtocolOutput) {
         let text = |key: &str| block[key].as_str().unwrap_or_default().to_owned();
         let (id, name) = (text("id"), text("name"));
         let input = block["input"].clone();
@@ -304,15 +304,15 @@ impl Claude {
             name: name.clone(),
             input: input.clone(),
         });
-        self.calls.insert(id, Call { name, input });
+        self.calls.insert(id, ClaudeCall { name, input });
     }
 
-    fn hear_user(&mut self, event: &Value, out: &mut Out) {
+    fn hear_user(&mut self, event: &Value, out: &mut ProtocolOutput) {
         let blocks = event["message"]["content"].as_array().into_iter().flatten();
         for block in blocks.filter(|block| block["type"] == "tool_result") {
             let metas = event["tool_result_meta"].as_array().into_iter().flatten();
             let mut metas = metas.filter(|meta| meta["id"] == block["tool_use_id"]);
-            let beside = Beside {
+            let beside = ResultDetails {
                 told: &event["tool_use_result"],
                 meta: metas.next().unwrap_or(&Value::Null),
             };
@@ -320,7 +320,12 @@ impl Claude {
         }
     }
 
-    fn hear_tool_result(&mut self, block: &Value, beside: &Beside, out: &mut Out) {
+    fn hear_tool_result(
+        &mut self,
+        block: &Value,
+        beside: &ResultDetails,
+        out: &mut ProtocolOutput,
+    ) {
         let id = block["tool_use_id"].as_str().unwrap_or_default().to_owned();
         let status = results::status(block, beside);
         if self.silent.remove(&id) && status == ToolStatus::Ok {
@@ -342,7 +347,7 @@ impl Claude {
     }
 
     /// How much of a subscription is used; told whenever that changes.
-    fn hear_limit(&mut self, info: &Value, out: &mut Out) {
+    fn hear_limit(&mut self, info: &Value, out: &mut ProtocolOutput) {
         self.resets_at = info["resetsAt"].as_i64().or(self.resets_at);
         self.is_limited = info["status"] == "rejected";
         if !self.is_limited {
@@ -350,7 +355,7 @@ impl Claude {
         }
         let kind = info["rateLimitType"].as_str().unwrap_or("usage");
         out.print(Entry::Limit {
-            message: format!("the {} limit is reached", kind.replace('_', " ")),
+            message: format!("reached the {} limit", kind.replace('_', " ")),
             retry_after_ms: self.pause(),
         });
     }
@@ -360,31 +365,31 @@ impl Claude {
         trouble::pause(&self.resets_at?.to_string())
     }
 
-    fn hear_result(&mut self, event: Value, out: &mut Out) {
+    fn hear_result(&mut self, event: Value, out: &mut ProtocolOutput) {
         if let Some(usage) = self.tally.end(&event) {
             out.print(Entry::Usage(usage));
         }
         // It waits for its tasks by itself, and not for ever; with an open input it would wait for more to do as well.
         let goes_on = self.tasks > 0 && event["is_error"] != true;
-        self.input = Input::Closed;
+        self.input = InputState::Closed;
         self.result = Some(event);
         out.next = if goes_on {
-            Next::CloseInput
+            NextStep::CloseInput
         } else {
-            Next::Dismiss
+            NextStep::Dismiss
         };
     }
 }
 
 /// Prints a text if there is one.
-fn say(text: Option<&str>, entry: impl Fn(String) -> Entry, out: &mut Out) {
+fn say(text: Option<&str>, entry: impl Fn(String) -> Entry, out: &mut ProtocolOutput) {
     if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
         out.print(entry(text.to_owned()));
     }
 }
 
 /// Prints an error of the interface.
-fn api_error(event: &Value, block: &Value, out: &mut Out) {
+fn api_error(event: &Value, block: &Value, out: &mut ProtocolOutput) {
     let text = block["text"].as_str().unwrap_or_default();
     let status = event["api_error_status"].as_u64();
     let status = status.and_then(|status| u16::try_from(status).ok());
@@ -400,7 +405,7 @@ fn api_error(event: &Value, block: &Value, out: &mut Out) {
 }
 
 /// Answers what it asks: it may use its tools, and everything else is not for us.
-fn answer(event: &Value, out: &mut Out) {
+fn answer(event: &Value, out: &mut ProtocolOutput) {
     let request = &event["request"];
     let mut response = json!({"request_id": event["request_id"]});
     if request["subtype"] == "can_use_tool" {
@@ -408,7 +413,7 @@ fn answer(event: &Value, out: &mut Out) {
         response["response"] = json!({"behavior": "allow", "updatedInput": request["input"]});
     } else {
         response["subtype"] = "error".into();
-        response["error"] = "nobody is here who could answer".into();
+        response["error"] = "no user is available to answer".into();
     }
     out.write(json!({"type": "control_response", "response": response}).to_string());
 }

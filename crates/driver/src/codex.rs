@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use self::items::Stage;
 use super::order::Order;
-use super::patience::{Again, Enough, Patience};
-use super::protocol::{Next, Out, Protocol};
+use super::protocol::{NextStep, Protocol, ProtocolOutput};
+use super::retry_budget::{ModelRetry, RetryBudget, RetryVerdict};
 use super::trouble::{self, LastWords};
 use crate::{Conclusion, Entry, Exit, Outcome, PlanStep, Trouble, Usage};
 
@@ -37,20 +37,20 @@ pub(super) struct Codex {
     order: Order,
     started: HashSet<String>,
     plan: Vec<PlanStep>,
-    patience: Patience,
+    patience: RetryBudget,
     retries: u32,
     /// What it waits for, while it asks once more.
     waits_for: Option<String>,
     last_words: LastWords,
     said: String,
     error: Option<String>,
-    end: Option<End>,
+    end: Option<TurnEnd>,
     is_interrupted: bool,
 }
 
 /// How its turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum End {
+enum TurnEnd {
     Completed,
     Failed(String),
 }
@@ -67,12 +67,12 @@ pub(super) fn words(order: &Order) -> Vec<String> {
 }
 
 impl Protocol for Codex {
-    fn begin(&mut self, out: &mut Out) {
+    fn begin(&mut self, out: &mut ProtocolOutput) {
         out.write(self.order.first_words());
-        out.next = Next::CloseInput;
+        out.next = NextStep::CloseInput;
     }
 
-    fn hear(&mut self, line: &str, out: &mut Out) {
+    fn hear(&mut self, line: &str, out: &mut ProtocolOutput) {
         let Ok(event @ Value::Object(_)) = serde_json::from_str::<Value>(line) else {
             return out.print_raw(line);
         };
@@ -89,7 +89,7 @@ impl Protocol for Codex {
         }
     }
 
-    fn hear_error(&mut self, line: &str, out: &mut Out) {
+    fn hear_error(&mut self, line: &str, out: &mut ProtocolOutput) {
         if !BORING_OF_ERROR
             .iter()
             .any(|boring| line.starts_with(boring))
@@ -99,37 +99,37 @@ impl Protocol for Codex {
         }
     }
 
-    fn interrupt(&mut self, out: &mut Out) {
+    fn interrupt(&mut self, out: &mut ProtocolOutput) {
         self.is_interrupted = true;
-        out.next = Next::Signal;
+        out.next = NextStep::Signal;
     }
 
-    fn hear_nothing(&mut self, out: &mut Out) {
-        if self.patience.give_up() == Enough::Now {
+    fn hear_nothing(&mut self, out: &mut ProtocolOutput) {
+        if self.patience.give_up() == RetryVerdict::GiveUp {
             self.interrupt(out);
         }
     }
 
-    fn conclude(&mut self, exit: Exit, out: &mut Out) -> Conclusion {
+    fn conclude(&mut self, exit: Exit, out: &mut ProtocolOutput) -> Conclusion {
         if self.order.session.is_some() && self.end.is_none() && self.last_words.say(NO_SESSION) {
-            out.next = Next::BeginAnew;
+            out.next = NextStep::BeginAnew;
         }
         if let Some(over) = self.patience.over() {
             return over.clone();
         }
         match self.end.take() {
-            Some(End::Completed) if trouble::left(exit) => Conclusion {
+            Some(TurnEnd::Completed) if trouble::left(exit) => Conclusion {
                 outcome: Outcome::Completed,
                 message: std::mem::take(&mut self.said),
                 retry_after_ms: None,
                 denials: 0,
             },
-            Some(End::Failed(error)) => failure(&error),
+            Some(TurnEnd::Failed(error)) => failure(&error),
             None if self.is_interrupted => trouble::interrupted(match &self.waits_for {
-                Some(what) => format!("it was interrupted while it waited: {what}"),
+                Some(what) => format!("it was interrupted while waiting: {what}"),
                 None => "it was interrupted".to_owned(),
             }),
-            Some(End::Completed) | None => match self.error.take() {
+            Some(TurnEnd::Completed) | None => match self.error.take() {
                 Some(error) => failure(&error),
                 None => self.last_words.crash(exit),
             },
@@ -144,7 +144,7 @@ impl Codex {
             order: order.clone(),
             started: HashSet::new(),
             plan: Vec::new(),
-            patience: Patience::default(),
+            patience: RetryBudget::default(),
             retries: 0,
             waits_for: None,
             last_words: LastWords::default(),
@@ -155,7 +155,7 @@ impl Codex {
         }
     }
 
-    fn hear_session(&mut self, event: &Value, out: &mut Out) {
+    fn hear_session(&mut self, event: &Value, out: &mut ProtocolOutput) {
         self.last_words.begin();
         out.print(Entry::Session {
             id: event["thread_id"].as_str().map(str::to_owned),
@@ -168,7 +168,7 @@ impl Codex {
         });
     }
 
-    fn hear_item(&mut self, item: &Value, stage: Stage, line: &str, out: &mut Out) {
+    fn hear_item(&mut self, item: &Value, stage: Stage, line: &str, out: &mut ProtocolOutput) {
         let kind = item["type"].as_str().unwrap_or_default();
         if kind == "error" {
             // A notice; what fails is told by the turn.
@@ -193,7 +193,7 @@ impl Codex {
     }
 
     /// Each time the whole plan.
-    fn hear_plan(&mut self, item: &Value, out: &mut Out) {
+    fn hear_plan(&mut self, item: &Value, out: &mut ProtocolOutput) {
         let steps = items::plan(item);
         if self.plan != steps {
             self.plan.clone_from(&steps);
@@ -201,7 +201,7 @@ impl Codex {
         }
     }
 
-    fn hear_tool(&mut self, item: &Value, stage: Stage, line: &str, out: &mut Out) {
+    fn hear_tool(&mut self, item: &Value, stage: Stage, line: &str, out: &mut ProtocolOutput) {
         let id = item["id"].as_str().unwrap_or_default();
         let Some(call) = items::call(id, item, &self.order) else {
             return out.print_raw(line);
@@ -216,27 +216,27 @@ impl Codex {
         }
     }
 
-    fn hear_end(&mut self, usage: &Value, out: &mut Out) {
+    fn hear_end(&mut self, usage: &Value, out: &mut ProtocolOutput) {
         out.print(Entry::Usage(taken(usage, self.order.tokens_before)));
-        self.end = Some(End::Completed);
+        self.end = Some(TurnEnd::Completed);
         self.error = None;
-        out.next = Next::Dismiss;
+        out.next = NextStep::Dismiss;
     }
 
-    fn hear_failure(&mut self, error: &Value, out: &mut Out) {
+    fn hear_failure(&mut self, error: &Value, out: &mut ProtocolOutput) {
         let text = error["message"].as_str().unwrap_or("the turn failed");
         self.tell(text, out);
-        self.end = Some(End::Failed(text.to_owned()));
-        out.next = Next::Dismiss;
+        self.end = Some(TurnEnd::Failed(text.to_owned()));
+        out.next = NextStep::Dismiss;
     }
 
     /// A message that is told, of which nobody says what it is: that it asks once more, or that it gives up.
-    fn hear_trouble(&mut self, event: &Value, out: &mut Out) {
+    fn hear_trouble(&mut self, event: &Value, out: &mut ProtocolOutput) {
         let text = event["message"].as_str().unwrap_or_default();
         let Some(again) = text.strip_prefix(AGAIN) else {
             self.tell(text, out);
             // Nothing good that came before it counts.
-            if self.end == Some(End::Completed) {
+            if self.end == Some(TurnEnd::Completed) {
                 self.end = None;
             }
             return;
@@ -246,19 +246,19 @@ impl Codex {
         self.retries = self.retries.saturating_add(1);
         let count = count.split('/').next().and_then(|count| count.parse().ok());
         self.waits_for = Some(why.clone());
-        let again = Again {
+        let again = ModelRetry {
             attempt: count.unwrap_or(self.retries),
             trouble: trouble::of_text(&why),
             message: why,
             delay: None,
         };
-        if self.patience.again(again, out) == Enough::Now {
+        if self.patience.again(again, out) == RetryVerdict::GiveUp {
             self.interrupt(out);
         }
     }
 
     /// Prints an error, which comes twice.
-    fn tell(&mut self, text: &str, out: &mut Out) {
+    fn tell(&mut self, text: &str, out: &mut ProtocolOutput) {
         if self.error.as_deref() != Some(text) {
             self.error = Some(text.to_owned());
             let trouble = trouble::of_text(text);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::{Next, Out, Protocol, print};
+use super::{NextStep, Protocol, ProtocolOutput, print};
 use crate::{Conclusion, Entry, Exit, Trouble};
 
 /// Of a longer line, the rest is not looked at.
@@ -33,27 +33,27 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 const MOST_LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// What a driver hears.
-pub(super) enum Heard {
+pub(super) enum DriverInput {
     /// A line of the agent's output.
-    Line(Run, String),
+    Line(RunNumber, String),
     /// A line of its errors.
-    ErrorLine(Run, String),
+    ErrorLine(RunNumber, String),
     /// One of the two is over.
-    Silence(Run),
+    Silence(RunNumber),
     /// The agent has ended.
-    Ended(Run, io::Result<ExitStatus>),
+    Ended(RunNumber, io::Result<ExitStatus>),
     /// Somebody wants everything to stop.
     Stop,
 }
 
 /// Which run of the program something is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run(u32);
+pub(super) struct RunNumber(u32);
 
 /// What follows from a run.
-pub(super) enum After {
+pub(super) enum RunOutcome {
     /// This is what came of it.
-    Over(Conclusion),
+    Finished(Conclusion),
     /// The session that was to go on is not there.
     SessionLost,
 }
@@ -62,15 +62,15 @@ pub(super) enum After {
 pub(super) fn converse(
     protocol: &mut dyn Protocol,
     words: &[String],
-    inbox: &Receiver<Heard>,
-    sender: &SyncSender<Heard>,
-) -> After {
+    inbox: &Receiver<DriverInput>,
+    sender: &SyncSender<DriverInput>,
+) -> RunOutcome {
     let started = start(words, sender);
     let (pidfd, run, input) = match started {
         Ok(started) => started,
-        Err(why) => return After::Over(Conclusion::failed(Trouble::Configuration, why)),
+        Err(why) => return RunOutcome::Finished(Conclusion::failed(Trouble::Configuration, why)),
     };
-    let mut talk = Talk {
+    let mut talk = Conversation {
         protocol,
         pidfd,
         run,
@@ -85,20 +85,20 @@ pub(super) fn converse(
     };
     talk.act(|protocol, out| protocol.begin(out));
     let exit = talk.until_the_end(inbox);
-    let mut out = Out::default();
+    let mut out = ProtocolOutput::default();
     let conclusion = talk.protocol.conclude(exit, &mut out);
     talk.print(&out.entries);
-    if out.next == Next::BeginAnew && !talk.lost {
-        return After::SessionLost;
+    if out.next == NextStep::BeginAnew && !talk.lost {
+        return RunOutcome::SessionLost;
     }
-    After::Over(conclusion)
+    RunOutcome::Finished(conclusion)
 }
 
 /// A conversation that goes on.
-struct Talk<'p> {
+struct Conversation<'p> {
     protocol: &'p mut dyn Protocol,
     pidfd: OwnedFd,
-    run: Run,
+    run: RunNumber,
     /// Lines to the agent; nothing once it gets no more.
     input: Option<Sender<String>>,
     /// When the agent is told to end by a signal.
@@ -113,18 +113,18 @@ struct Talk<'p> {
     is_unheard: bool,
     /// How many of its two outputs are open.
     voices: u8,
-    ended: Option<Ended>,
+    ended: Option<AgentExit>,
 }
 
 /// How and when an agent has ended.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+struct AgentExit {
     status: ExitStatus,
     at: Instant,
 }
 
-impl Talk<'_> {
-    fn until_the_end(&mut self, inbox: &Receiver<Heard>) -> Exit {
+impl Conversation<'_> {
+    fn until_the_end(&mut self, inbox: &Receiver<DriverInput>) -> Exit {
         loop {
             if let Some(ended) = self.ended
                 && (self.voices == 0 || ended.at.elapsed() >= MOST_LAST_WORDS)
@@ -132,7 +132,7 @@ impl Talk<'_> {
                 return exit_of(ended.status);
             }
             if std::mem::take(&mut self.is_unheard) {
-                self.take_in(Heard::Stop);
+                self.take_in(DriverInput::Stop);
             }
             // Somebody who never falls silent must not be waited for any longer either.
             if self.ended.is_none() && self.is_late() {
@@ -152,7 +152,7 @@ impl Talk<'_> {
         }
     }
 
-    fn listen(&self, inbox: &Receiver<Heard>) -> Result<Heard, RecvTimeoutError> {
+    fn listen(&self, inbox: &Receiver<DriverInput>) -> Result<DriverInput, RecvTimeoutError> {
         let first = [self.deadline, self.silent_until]
             .into_iter()
             .flatten()
@@ -165,23 +165,23 @@ impl Talk<'_> {
         }
     }
 
-    fn take_in(&mut self, heard: Heard) {
+    fn take_in(&mut self, heard: DriverInput) {
         match heard {
-            Heard::Line(run, line) if run == self.run => {
+            DriverInput::Line(run, line) if run == self.run => {
                 self.silent_until = None;
                 self.act(|protocol, out| protocol.hear(&line, out));
             }
-            Heard::ErrorLine(run, line) if run == self.run => {
+            DriverInput::ErrorLine(run, line) if run == self.run => {
                 self.silent_until = None;
                 self.act(|protocol, out| protocol.hear_error(&line, out));
             }
-            Heard::Silence(run) if run == self.run => self.voices -= 1,
-            Heard::Ended(run, status) if run == self.run => {
+            DriverInput::Silence(run) if run == self.run => self.voices -= 1,
+            DriverInput::Ended(run, status) if run == self.run => {
                 let (status, at) = (status.unwrap_or_default(), Instant::now());
-                self.ended = Some(Ended { status, at });
+                self.ended = Some(AgentExit { status, at });
                 self.deadline = Some(at + LAST_WORDS);
             }
-            Heard::Stop if !self.lost => {
+            DriverInput::Stop if !self.lost => {
                 self.lost = true;
                 self.end_within(TO_STOP);
                 self.act(|protocol, out| protocol.interrupt(out));
@@ -192,8 +192,8 @@ impl Talk<'_> {
     }
 
     /// Has the protocol take something in, and does what it says.
-    fn act(&mut self, take_in: impl FnOnce(&mut dyn Protocol, &mut Out)) {
-        let mut out = Out::default();
+    fn act(&mut self, take_in: impl FnOnce(&mut dyn Protocol, &mut ProtocolOutput)) {
+        let mut out = ProtocolOutput::default();
         take_in(self.protocol, &mut out);
         self.print(&out.entries);
         for line in out.lines {
@@ -206,13 +206,13 @@ impl Talk<'_> {
             self.silent_until = Instant::now().checked_add(time);
         }
         match out.next {
-            Next::GoOn | Next::BeginAnew => {}
-            Next::CloseInput => self.input = None,
-            Next::Dismiss => {
+            NextStep::GoOn | NextStep::BeginAnew => {}
+            NextStep::CloseInput => self.input = None,
+            NextStep::Dismiss => {
                 self.input = None;
                 self.end_within(TO_LEAVE);
             }
-            Next::Signal => {
+            NextStep::Signal => {
                 self.signal(Signal::INT);
                 self.end_within(TO_STOP);
             }
@@ -268,8 +268,8 @@ fn exit_of(status: ExitStatus) -> Exit {
 /// Starts the program with somebody at each of its ends.
 fn start(
     words: &[String],
-    sender: &SyncSender<Heard>,
-) -> Result<(OwnedFd, Run, Sender<String>), String> {
+    sender: &SyncSender<DriverInput>,
+) -> Result<(OwnedFd, RunNumber, Sender<String>), String> {
     let program = words.first().ok_or("the agent's command is empty")?;
     let spawned = Command::new(program)
         .args(&words[1..])
@@ -278,20 +278,20 @@ fn start(
         .stderr(Stdio::piped())
         .spawn();
     let mut child = spawned.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no program {program:?}"),
+        io::ErrorKind::NotFound => format!("{program:?} not found"),
         _ => format!("could not start {program:?}: {error}"),
     })?;
     let pid = Pid::from_child(&child);
     let pidfd = pidfd_open(pid, PidfdFlags::empty())
         .map_err(|error| format!("could not watch {program:?}: {error}"))?;
-    let run = Run(child.id());
+    let run = RunNumber(child.id());
     let input = write_lines(child.stdin.take());
     if let Some(output) = child.stdout.take() {
-        let line = move |line| Heard::Line(run, line);
+        let line = move |line| DriverInput::Line(run, line);
         read_lines(output, sender.clone(), run, line);
     }
     if let Some(errors) = child.stderr.take() {
-        let line = move |line| Heard::ErrorLine(run, line);
+        let line = move |line| DriverInput::ErrorLine(run, line);
         read_lines(errors, sender.clone(), run, line);
     }
     wait_for_end(child, run, sender.clone());
@@ -315,9 +315,9 @@ fn write_lines(stdin: Option<ChildStdin>) -> Sender<String> {
 
 fn read_lines(
     from: impl Read + Send + 'static,
-    sender: SyncSender<Heard>,
-    run: Run,
-    heard: impl Fn(String) -> Heard + Send + 'static,
+    sender: SyncSender<DriverInput>,
+    run: RunNumber,
+    heard: impl Fn(String) -> DriverInput + Send + 'static,
 ) {
     std::thread::spawn(move || {
         let mut from = BufReader::with_capacity(64 << 10, from);
@@ -337,13 +337,13 @@ fn read_lines(
                 return;
             }
         }
-        let _ = sender.send(Heard::Silence(run));
+        let _ = sender.send(DriverInput::Silence(run));
     });
 }
 
-fn wait_for_end(mut child: Child, run: Run, sender: SyncSender<Heard>) {
+fn wait_for_end(mut child: Child, run: RunNumber, sender: SyncSender<DriverInput>) {
     std::thread::spawn(move || {
         let status = child.wait();
-        let _ = sender.send(Heard::Ended(run, status));
+        let _ = sender.send(DriverInput::Ended(run, status));
     });
 }

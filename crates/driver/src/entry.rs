@@ -283,7 +283,7 @@ impl Entry {
     }
 
     /// The entry that a line bears, if it does.
-    pub fn of_line(line: &[u8]) -> Option<Self> {
+    pub fn from_line(line: &[u8]) -> Option<Self> {
         let line = line.trim_ascii();
         if !line.starts_with(b"{") {
             return None;
@@ -369,7 +369,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     let tail = tail + gap.filter(|gap| *gap <= word).unwrap_or(0);
     let left_out = tail - head;
     format!(
-        "{}\n[… {left_out} bytes are left out …]\n{}",
+        "{}\n[… {left_out} bytes omitted …]\n{}",
         &text[..head],
         &text[tail..]
     )
@@ -405,7 +405,7 @@ mod tests {
             "{}",
             failed.to_line()
         );
-        assert_eq!(Entry::of_line(failed.to_line().as_bytes()), Some(failed));
+        assert_eq!(Entry::from_line(failed.to_line().as_bytes()), Some(failed));
     }
 
     #[test]
@@ -419,7 +419,7 @@ mod tests {
             r#"{"pleach":{"type":"text"}}"#,
             r#"{"pleach":{"type":"text","text":"cut"#,
         ] {
-            assert_eq!(Entry::of_line(line.as_bytes()), None, "{line}");
+            assert_eq!(Entry::from_line(line.as_bytes()), None, "{line}");
         }
     }
 
@@ -429,7 +429,7 @@ mod tests {
         let entry = call(json!({"path": "a.txt", "content": text}));
         let line = entry.to_line();
         assert!(line.len() <= LONGEST_LINE, "{}", line.len());
-        let Some(Entry::ToolCall { input, title, .. }) = Entry::of_line(line.as_bytes()) else {
+        let Some(Entry::ToolCall { input, title, .. }) = Entry::from_line(line.as_bytes()) else {
             panic!("it is another one: {line}");
         };
         let kept = input["content"].as_str().unwrap();
@@ -439,7 +439,7 @@ mod tests {
         let line = call(json!(many)).to_line();
         assert!(line.len() <= LONGEST_LINE);
         assert!(matches!(
-            Entry::of_line(line.as_bytes()),
+            Entry::from_line(line.as_bytes()),
             Some(Entry::Raw { .. })
         ));
     }
@@ -460,7 +460,7 @@ mod tests {
         #[test]
         fn any_text_comes_back(text in any::<String>()) {
             let entry = Entry::Text { text };
-            prop_assert_eq!(Entry::of_line(entry.to_line().as_bytes()), Some(entry));
+            prop_assert_eq!(Entry::from_line(entry.to_line().as_bytes()), Some(entry));
         }
     }
 }

@@ -3,16 +3,19 @@
 //!
 //! Runs under the wrapper like any agent, and so in the same sandbox; knows nothing of tasks, batches, git or the engine.
 
+#![warn(missing_docs)]
+
 mod acp;
-mod brief;
 mod claude;
 mod codex;
 mod conversation;
 mod entry;
 mod exit;
+mod known;
+mod one_line;
 mod order;
-mod patience;
 mod protocol;
+mod retry_budget;
 mod trouble;
 
 use std::io::{Read as _, Write as _};
@@ -22,14 +25,18 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use conversation::{After, Heard, converse};
+use conversation::{DriverInput, RunOutcome, converse};
 pub use entry::{
     Conclusion, Entry, FileChange, Outcome, PlanStep, RAW, ToolKind, ToolStatus, Trouble, Usage,
     shortened,
 };
 pub use exit::Exit;
-pub use order::{Order, Speaks};
-pub(crate) use protocol::{Next, Out, Protocol};
+pub use known::{
+    HomePlaces, KNOWN_AGENTS, KnownAgent, Login, LoginFile, ModelBy, RepositoryFiles,
+    SteeringFolder, known_agent,
+};
+pub use order::{Order, ProtocolKind};
+pub(crate) use protocol::{NextStep, Protocol, ProtocolOutput};
 
 /// So much of what an agent said last is part of its result.
 const LONGEST_MESSAGE: usize = 4 << 10;
@@ -52,7 +59,7 @@ pub fn drive() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn prepare() -> Result<(Order, Receiver<Heard>, SyncSender<Heard>), String> {
+fn prepare() -> Result<(Order, Receiver<DriverInput>, SyncSender<DriverInput>), String> {
     let (sender, inbox) = sync_channel(HEARD_AHEAD);
     // Before anything is started. What is caught here has its usual meaning again in what is started.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
@@ -61,30 +68,34 @@ fn prepare() -> Result<(Order, Receiver<Heard>, SyncSender<Heard>), String> {
     std::thread::spawn(move || {
         for _ in signals.forever() {
             // Nobody listens when everything is over.
-            let _ = stop.send(Heard::Stop);
+            let _ = stop.send(DriverInput::Stop);
         }
     });
     let mut text = String::new();
     std::io::stdin()
         .read_to_string(&mut text)
         .map_err(|error| format!("could not read the order: {error}"))?;
-    let mut order: Order = serde_json::from_str(&text)
-        .map_err(|error| format!("the order cannot be understood: {error}"))?;
-    order.folder = std::env::current_dir()
-        .map_err(|error| format!("the worktree cannot be found: {error}"))?;
+    let mut order: Order =
+        serde_json::from_str(&text).map_err(|error| format!("malformed order: {error}"))?;
+    order.folder =
+        std::env::current_dir().map_err(|error| format!("could not find the worktree: {error}"))?;
     Ok((order, inbox, sender))
 }
 
-fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &SyncSender<Heard>) -> Conclusion {
+fn carry_out(
+    mut order: Order,
+    inbox: &Receiver<DriverInput>,
+    sender: &SyncSender<DriverInput>,
+) -> Conclusion {
     loop {
         let (mut protocol, words) = protocol_of(&order);
         match converse(&mut *protocol, &words, inbox, sender) {
-            After::Over(conclusion) => return conclusion,
-            After::SessionLost => {
+            RunOutcome::Finished(conclusion) => return conclusion,
+            RunOutcome::SessionLost => {
                 let session = order.session.take().unwrap_or_default();
                 order.tokens_before = 0;
                 order.prompt = order.told_anew();
-                let text = format!("the session {session} is gone, so that a new one begins");
+                let text = format!("session {session} no longer exists; starting a new one");
                 let _ = print(&Entry::Raw { text });
             }
         }
@@ -93,9 +104,9 @@ fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &SyncSender<Hear
 
 fn protocol_of(order: &Order) -> (Box<dyn Protocol>, Vec<String>) {
     match order.speaks {
-        Speaks::Claude => (Box::new(claude::Claude::new(order)), claude::words(order)),
-        Speaks::Codex => (Box::new(codex::Codex::new(order)), codex::words(order)),
-        Speaks::Acp { .. } => (Box::new(acp::Acp::new(order)), order.words.clone()),
+        ProtocolKind::Claude => (Box::new(claude::Claude::new(order)), claude::words(order)),
+        ProtocolKind::Codex => (Box::new(codex::Codex::new(order)), codex::words(order)),
+        ProtocolKind::Acp { .. } => (Box::new(acp::Acp::new(order)), order.words.clone()),
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// How to talk to the agent.
-    pub speaks: Speaks,
+    pub speaks: ProtocolKind,
     /// The program and its arguments, without those that take a session up again.
     pub words: Vec<String>,
     /// What the agent is to do.
@@ -33,7 +33,7 @@ pub struct Order {
 /// How to talk to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaks {
+pub enum ProtocolKind {
     /// Lines of JSON both ways, as Claude Code does.
     Claude,
     /// A prompt in, lines of JSON out, as Codex does.

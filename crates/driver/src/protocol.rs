@@ -9,42 +9,42 @@ use crate::{Conclusion, Entry, Exit};
 /// How one kind of agent is talked to.
 pub(crate) trait Protocol {
     /// Begins the conversation, as soon as the agent runs.
-    fn begin(&mut self, out: &mut Out);
+    fn begin(&mut self, out: &mut ProtocolOutput);
 
     /// Takes in a line of the agent's standard output, without its end.
-    fn hear(&mut self, line: &str, out: &mut Out);
+    fn hear(&mut self, line: &str, out: &mut ProtocolOutput);
 
     /// Takes in a line of its standard error.
-    fn hear_error(&mut self, line: &str, out: &mut Out);
+    fn hear_error(&mut self, line: &str, out: &mut ProtocolOutput);
 
     /// Asks it to stop what it does, by the protocol.
-    fn interrupt(&mut self, out: &mut Out);
+    fn interrupt(&mut self, out: &mut ProtocolOutput);
 
     /// Takes in that nothing was heard for as long as it said.
-    fn hear_nothing(&mut self, out: &mut Out) {
+    fn hear_nothing(&mut self, out: &mut ProtocolOutput) {
         let _ = out;
     }
 
     /// What all of it means, when the agent has ended in that way; called once, last.
-    fn conclude(&mut self, exit: Exit, out: &mut Out) -> Conclusion;
+    fn conclude(&mut self, exit: Exit, out: &mut ProtocolOutput) -> Conclusion;
 }
 
 /// What comes of taking something in.
 #[derive(Debug, Default)]
-pub(crate) struct Out {
+pub(crate) struct ProtocolOutput {
     /// What is to be printed.
     pub(crate) entries: Vec<Entry>,
     /// What is to be written to the agent's standard input, a line each, without their ends.
     pub(crate) lines: Vec<String>,
     /// What is to be done with the agent.
-    pub(crate) next: Next,
+    pub(crate) next: NextStep,
     /// How long nothing may be heard from now on before the protocol is told so.
     pub(crate) listen: Option<Duration>,
 }
 
 /// What is to be done with the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextStep {
     /// Nothing.
     #[default]
     GoOn,
@@ -58,7 +58,7 @@ pub(crate) enum Next {
     BeginAnew,
 }
 
-impl Out {
+impl ProtocolOutput {
     /// Prints an entry.
     pub(crate) fn print(&mut self, entry: Entry) {
         self.entries.push(entry);

@@ -8,9 +8,7 @@ mod demo;
 mod environment;
 mod no_changes;
 mod presence;
-mod preset;
 mod preset_agent;
-mod said;
 mod verdict;
 mod version;
 
@@ -22,7 +20,7 @@ use std::time::Duration;
 use pleach_domain::batch::Spent;
 use pleach_driver::Exit;
 
-use crate::git::Identity;
+use pleach_git::git::Identity;
 
 pub use choose::{Chosen, NoAgent, choose};
 pub use command::CommandAgent;
@@ -30,9 +28,7 @@ pub use demo::DemoAgent;
 pub(crate) use environment::environment;
 pub(crate) use no_changes::no_changes_needed;
 pub use presence::{LoggedIn, Presence};
-pub use preset::{Login, LoginFile, PRESETS, Preset, preset};
 pub use preset_agent::{DRIVE, PresetAgent};
-pub use said::Said;
 pub use verdict::Verdict;
 pub use version::Versions;
 

@@ -2,44 +2,29 @@
 //!
 //! Plain data; it never changes afterwards.
 
-mod earlier;
+mod attempt_settings;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{Design, Mode};
+use pleach_domain::batch::Design;
 use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Chosen;
-use crate::config::Config;
-use crate::config::branches::BranchNames;
-use crate::database::BatchTask;
-use crate::git::ref_segment;
-use crate::path_text::StoredPath;
 use crate::plan_to_run::{PlanOrigin, TaskHome};
-use crate::sandbox::Holding;
-use crate::secrets::Hider;
-use crate::task_ids::TaskIds;
-use crate::validate::Tests;
 use pleach_domain::choice::ForgeKind;
 use pleach_domain::choice::Strategy;
+use pleach_log::batch_paths::{Where, segment_of};
+use pleach_log::branches::BranchNames;
+use pleach_log::database::BatchTask;
+use pleach_log::earlier::{BuildsOn, Earlier};
+use pleach_log::task_ids::TaskIds;
+use pleach_system::files::stored_path::StoredPath;
+use pleach_system::secrets::Hider;
 
-pub use earlier::BuildsOn;
-pub(crate) use earlier::{Earlier, EarlierBatch, EarlierTask};
-
-/// Where the tasks of a batch work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Where {
-    /// Each in a worktree of its own.
-    #[default]
-    Worktrees,
-    /// All in the user's folder, which is no repository.
-    InPlace,
-}
+pub(crate) use attempt_settings::AttemptSettings;
 
 /// A batch as it was asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,46 +33,23 @@ pub(crate) struct BatchRecord {
     /// Its tasks, in the order of the design.
     pub(crate) tasks: Vec<TaskRecord>,
     /// The folder that the user stood in.
-    #[serde(with = "crate::path_text")]
+    #[serde(with = "pleach_system::files::stored_path")]
     pub(crate) folder: PathBuf,
     /// Where its plan is kept; tasks of others say so themselves.
     pub(crate) plan: PlanOrigin,
-    /// The plan's paths in the repository, whose changes by agents are no part of their work.
-    pub(crate) leave_out: Vec<StoredPath>,
     /// The status file that is kept besides, if one was named.
     #[serde(default)]
     pub(crate) status_file: Option<StoredPath>,
     /// The commit that it starts from.
     pub(crate) base: String,
-    pub(crate) agent: Chosen,
-    /// How long a task may take.
-    pub(crate) timeout: Duration,
-    /// How long an agent may say nothing.
-    pub(crate) stall: Duration,
-    /// The longest wait for a usage limit.
-    #[serde(default = "usual_limit_wait")]
-    pub(crate) limit_wait: Duration,
-    /// How long an agent may take to stop.
-    pub(crate) grace: Duration,
-    /// A command that is run once in each worktree.
-    pub(crate) setup: Option<String>,
-    /// The paths that come along when a worktree is used again.
-    #[serde(default)]
-    pub(crate) cache: Vec<String>,
+    /// How its tasks are tried and its result is tested.
+    #[serde(flatten)]
+    pub(crate) attempts: AttemptSettings,
     /// Whether the worktrees of tasks that did not make it stay.
     pub(crate) keep_failed: bool,
     /// Where worktrees go, if not to the state folder.
     pub(crate) worktrees: Option<StoredPath>,
     pub(crate) merge: Strategy,
-    /// A command that tests what is woven.
-    #[serde(default)]
-    pub(crate) validate: Option<String>,
-    /// How long it may take.
-    #[serde(default)]
-    pub(crate) validate_timeout: Duration,
-    /// Names of variables that it gets besides the usual ones.
-    #[serde(default)]
-    pub(crate) validate_env: Vec<String>,
     /// Whether no verdict of before counts.
     #[serde(default)]
     pub(crate) prove_again: bool,
@@ -114,9 +76,6 @@ pub(crate) struct BatchRecord {
     /// With less free space than this, in bytes, nothing new starts.
     #[serde(default)]
     pub(crate) min_free_disk: u64,
-    /// What holds setup, agents and tests.
-    #[serde(default)]
-    pub(crate) sandbox: Holding,
     /// Where its tasks work.
     #[serde(default)]
     pub(crate) place: Where,
@@ -128,19 +87,7 @@ pub(crate) struct BatchRecord {
     pub(crate) stands_on: Vec<BuildsOn>,
 }
 
-/// For batches that were made before there was a limit to it.
-fn usual_limit_wait() -> Duration {
-    Config::default().settled().limit_wait
-}
-
 impl BatchRecord {
-    /// The names of variables that programs get besides the usual ones.
-    pub(crate) fn passed_on(&self) -> Vec<String> {
-        let mut names = self.agent.passed_on();
-        names.extend(self.validate_env.iter().cloned());
-        names
-    }
-
     /// What programs know its tasks by.
     pub(crate) fn task_ids(&self, project: &str) -> TaskIds {
         let tasks = self.tasks.iter();
@@ -187,22 +134,7 @@ impl BatchRecord {
 
     /// How many agents may be at work at once.
     pub(crate) fn slots(&self) -> usize {
-        match self.design.settings.mode {
-            Mode::Parallel { slots } => slots,
-            Mode::Queue { .. } => 1,
-        }
-    }
-
-    /// The tests that what is woven must pass, if any are set.
-    pub(crate) fn tests(&self) -> Option<Tests> {
-        Some(Tests {
-            command: self.validate.clone()?,
-            timeout: self.validate_timeout,
-            env: self.validate_env.clone(),
-            // A folder that all tasks share was set up for them.
-            setup: self.setup.clone().filter(|_| !self.is_in_place()),
-            sandbox: self.sandbox.clone(),
-        })
+        self.design.settings.mode.slots()
     }
 }
 
@@ -260,11 +192,6 @@ impl PlanMark {
             shows_progress: document.refuses(position, &Marker::InProgress).is_none(),
         })
     }
-}
-
-/// What a task is called in refs and paths, by what is stored of it.
-pub(crate) fn segment_of(stored: Option<&str>, id: &TaskId) -> String {
-    stored.map_or_else(|| ref_segment(id.as_str()), str::to_owned)
 }
 
 impl TaskRecord {

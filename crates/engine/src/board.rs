@@ -22,14 +22,16 @@ pub use cloning::Cloning;
 pub use error::{BoardError, Fault, FieldProblem};
 pub use execution_plan::{ExecutionPlan, IdText, PlannedBatch, PlannedTask};
 pub use import::Imported;
+pub use marking::mark_on_board;
 pub use projects::{Project, ProjectStatus};
 pub use shown::{BoardTask, LastBatch, PriorityWord, StatusWord};
 pub use tasks::{NewTask, TaskChange};
 pub use to_run::PlannedExecution;
 
-use crate::database::Database;
-use crate::database::board::{BoardTables, TaskRow};
-use crate::state_folder::StateFolder;
+use pleach_system::state_folder::StateFolder;
+
+use pleach_log::database::Database;
+use pleach_log::database::board::{BoardTables, TaskRow};
 
 /// The boards of all projects; whoever needs them opens their own.
 #[derive(Debug)]

@@ -2,7 +2,6 @@
 //!
 //! Knows which keys exist and who said what; `settings` makes use of it.
 
-pub mod branches;
 mod edit;
 mod error;
 mod fields;
@@ -10,15 +9,13 @@ mod keys;
 mod kinds;
 mod layers;
 mod settings;
-mod words;
 
 pub use edit::{Edited, Whose, set, set_all, unknown_key};
 pub use error::{ConfigError, Origin};
-pub use keys::{Config, KEYS, Key};
-pub(crate) use kinds::MOST_LIMIT_WAIT;
+pub use keys::{Config, KEYS, Key, Settings};
 pub use kinds::duration;
+pub(crate) use kinds::{MOST_LIMIT_WAIT, USUAL_LIMIT_WAIT};
 pub use layers::{Layers, Misspelt, Shown, misspelt_variables, users_file};
-pub use settings::{RunMode, Settings};
 
 /// The file in the repository.
 pub const FILE_NAME: &str = "pleach.toml";
@@ -70,27 +67,6 @@ impl MaxParallel {
             Self::Auto => pleach_domain::governor::first_guess(tasks),
         }
     }
-}
-
-/// Whether tasks run side by side or one by one, as people write it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Side by side.
-    Parallel,
-    /// One by one, each after a person's approval.
-    Queue,
-    /// One by one, approved beforehand.
-    Serial,
-}
-
-/// What a red result means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnInvalid {
-    /// The guilty tasks are found and left out.
-    #[default]
-    Drop,
-    /// The batch fails.
-    Fail,
 }
 
 #[cfg(test)]

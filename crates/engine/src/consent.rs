@@ -13,22 +13,20 @@ mod references;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pleach_system::secrets::Hider;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
 use crate::config::Settings;
-use crate::secrets::Hider;
-use crate::shell_words::line;
 use pleach_domain::choice::{NetworkChoice, SandboxChoice};
+use pleach_system::text::hash::hash;
+use pleach_system::text::shell_words::line;
 
 pub(crate) use contents::show;
 pub use files::SteeringFiles;
 pub use names::{Role, is_steering};
 pub use pending::PendingConsent;
 pub(crate) use pending::{fingerprint, pending_changes};
-
-/// How many letters of a hash are kept.
-const FINGERPRINT: usize = 40;
 
 /// Everything of a project that needs consent before a batch begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -260,7 +258,7 @@ pub(crate) fn steering_settings(
         ("sandbox_read".to_owned(), paths(&settings.sandbox_read)),
         (
             "network".to_owned(),
-            (settings.network == NetworkChoice::None).then(|| "none".to_owned()),
+            (settings.network == NetworkChoice::None).then(|| settings.network.word().to_owned()),
         ),
         (
             "worktrees".to_owned(),
@@ -278,22 +276,8 @@ pub(crate) fn steering_settings(
 pub(crate) fn in_words(choice: &SandboxChoice) -> String {
     match choice {
         SandboxChoice::Wrapper(words) => line(words),
-        SandboxChoice::None => "none".to_owned(),
-        SandboxChoice::Landlock => "landlock".to_owned(),
-        SandboxChoice::Strict => "strict".to_owned(),
+        named => named.word().to_owned(),
     }
-}
-
-pub(crate) fn hash<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
-    let mut hasher = gix_hash::hasher(gix_hash::Kind::Sha256);
-    for part in parts {
-        hasher.update(&part.len().to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    let whole = hasher.try_finalize().map(|id| id.to_string());
-    let mut whole = whole.expect("nobody has found two texts of one hash");
-    whole.truncate(FINGERPRINT);
-    whole
 }
 
 #[cfg(test)]
@@ -377,7 +361,7 @@ mod tests {
             ..Config::default()
         };
         let sandbox_write = Config {
-            sandbox_write: Some(vec!["/cache".to_owned()]),
+            sandbox_write: Some(vec!["/cache".into()]),
             ..Config::default()
         };
         let worktrees = Config {
@@ -421,12 +405,12 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all.len());
-        assert!(names.iter().all(|name| name.len() == FINGERPRINT));
+        assert!(names.iter().all(|name| name.len() == 40));
     }
 
     #[test]
     fn a_secret_in_a_setting_counts_and_is_not_stored() {
-        let mut secrets = crate::secrets::Secrets::default();
+        let mut secrets = pleach_system::secrets::Secrets::default();
         secrets.add("KEY", "hunter2-hunter2");
         let none = SteeringFiles::of(Vec::new());
         let of = |text: &str| {

@@ -6,22 +6,23 @@ mod ending;
 
 use std::path::Path;
 
-use pleach_domain::batch::{LandingAsked, Message};
+use pleach_domain::batch::{LandingRequest, Message};
 use pleach_domain::event::Rollback;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Commit, Consent, TaskState};
 
 pub use ending::{cancelled, stopped};
 
+use pleach_git::git::CommitId;
+use pleach_log::database::Database;
+use pleach_log::ownership::{Answer, AskError, Request, ask, is_owned};
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::shell_words::quoted;
+
 use crate::consent::{Change, PendingConsent, SteeringFiles, fingerprint, pending_changes};
-use crate::database::Database;
-use crate::git::CommitId;
-use crate::ownership::{Answer, AskError, Request, ask, is_owned};
 use crate::project_secrets::secrets_of;
 use crate::resolve::Resolved;
 use crate::run::{Prepared, RunError, take_up};
-use crate::shell_words::quoted;
-use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 
 /// Owners come and go between a look and a question; nobody is that unlucky.
@@ -69,8 +70,8 @@ impl From<RunError> for ControlError {
     }
 }
 
-impl From<crate::database::DatabaseError> for ControlError {
-    fn from(error: crate::database::DatabaseError) -> Self {
+impl From<pleach_log::database::DatabaseError> for ControlError {
+    fn from(error: pleach_log::database::DatabaseError) -> Self {
         Self::Lookup(error.into())
     }
 }
@@ -121,7 +122,7 @@ impl Control<'_> {
                 return Err(RunError::NoBatch(self.batch));
             };
             let begun_with = SteeringFiles::at(&store, &base)?;
-            let hider = secrets_of(&store, &base, &stored.record.passed_on()).hider();
+            let hider = secrets_of(&store, &base, &stored.record.attempts.passed_on()).hider();
             Ok(pending_changes(&store, &consent, &begun_with, &hider)?)
         };
         Ok(Some(PendingConsent {
@@ -153,7 +154,7 @@ impl Control<'_> {
             return Ok(match next {
                 Some((task, None)) => format!("task {task} of batch {} is approved", self.number()),
                 Some((task, Some(consent))) => format!(
-                    "task {task} of batch {} may start: you consented to {} as changed by tasks before it",
+                    "task {task} of batch {} may start; you consented to the changes of earlier tasks to {}",
                     self.number(),
                     consent.paths()
                 ),
@@ -167,8 +168,8 @@ impl Control<'_> {
         }
         Err(refused(
             "interrupted",
-            format!("batch {} is interrupted: nobody runs it", self.number()),
-            format!("`pleach resume {}` goes on with it", self.number()),
+            format!("batch {} is interrupted", self.number()),
+            format!("`pleach resume {}` resumes it", self.number()),
         ))
     }
 
@@ -177,7 +178,7 @@ impl Control<'_> {
         let stored = self.load()?;
         let position = stored.position(task)?;
         if let Some(ending) = stored.batch.tasks[position].state.ending() {
-            let message = format!("task {task} is over: {}", ending.outcome());
+            let message = format!("task {task} is already finished: {}", ending.outcome());
             let hint = format!("`pleach status {}` shows the others", self.number());
             return Err(refused("task_over", message, hint));
         }
@@ -192,14 +193,16 @@ impl Control<'_> {
             Some(ending) => Ok(Effect::Done {
                 message: match ending.outcome() {
                     "cancelled" => format!("task {task} is cancelled; its work is kept"),
-                    outcome => format!("task {task} ended before it could stop: {outcome}"),
+                    outcome => {
+                        format!("task {task} finished before it could be cancelled: {outcome}")
+                    }
                 },
             }),
             None => Err(refused(
                 "interrupted",
-                format!("batch {} is interrupted: nothing of it runs", self.number()),
+                format!("batch {} is interrupted; no task is running", self.number()),
                 format!(
-                    "`pleach cancel {0}` ends it, `pleach resume {0}` goes on with it",
+                    "`pleach cancel {0}` cancels it, `pleach resume {0}` resumes it",
                     self.number()
                 ),
             )),
@@ -228,19 +231,18 @@ impl Control<'_> {
     }
 
     /// Takes up a batch that is over, to land what is woven.
-    pub fn land(&self, asked: LandingAsked) -> Result<Box<Prepared>, ControlError> {
+    pub fn land(&self, asked: LandingRequest) -> Result<Box<Prepared>, ControlError> {
         let stored = self.load()?;
         if stored.is_in_place() {
             let (batch, folder) = (self.number(), stored.folder().display());
             let message = format!(
-                "batch {batch} ran in {folder}, which was no git repository: there is no branch to land"
+                "batch {batch} ran in {folder}, which was not a git repository: there is no branch to land"
             );
-            let hint =
-                format!("what its tasks did is in the folder; `pleach diff {batch}` shows it");
+            let hint = format!("its changes are in the folder; `pleach diff {batch}` shows them");
             return Err(refused("ran_in_place", message, hint));
         }
         if !stored.batch.status.is_over() {
-            let message = format!("batch {} is not over yet", self.number());
+            let message = format!("batch {} is still running", self.number());
             if !is_owned(&self.state.batch(self.batch)).map_err(RunError::from)? {
                 // Somebody killed the same command.
                 if stored.batch.landing_asked.as_ref() == Some(&asked)
@@ -248,23 +250,20 @@ impl Control<'_> {
                 {
                     return Ok(prepared);
                 }
-                let message = format!("{message}: it is interrupted");
-                let hint = format!("`pleach resume {}` goes on with it", self.number());
+                let message = format!("batch {} is interrupted", self.number());
+                let hint = format!("`pleach resume {}` resumes it", self.number());
                 return Err(refused("interrupted", message, hint));
             }
-            let hint = "it lands by itself when it completes, unless `land` says otherwise";
+            let hint = "it lands by itself when it completes, as the key `land` says";
             return Err(refused("batch_running", message, hint.to_owned()));
         }
         if stored.batch.decide(Message::Land(asked.clone())).is_empty() {
             let message = format!("batch {} has nothing to land", self.number());
-            let hint = format!(
-                "`pleach status {}` shows what became of its tasks",
-                self.number()
-            );
+            let hint = format!("`pleach status {}` shows its tasks", self.number());
             return Err(refused("nothing_to_land", message, hint));
         }
         self.take_up(Message::Land(asked))?.ok_or_else(|| {
-            let message = format!("somebody else is at batch {}", self.number());
+            let message = format!("batch {} is in use by another process", self.number());
             let hint = format!("`pleach status {} --watch` follows it", self.number());
             refused("batch_running", message, hint)
         })
@@ -317,8 +316,8 @@ impl Control<'_> {
             if !missed.is_empty() {
                 return Ok(missed);
             }
-            let message = format!("no task of batch {} ended without success", self.number());
-            let hint = format!("`pleach status {}` shows how far it is", self.number());
+            let message = format!("batch {} has no task to retry", self.number());
+            let hint = format!("`pleach status {}` shows its state", self.number());
             return Err(refused("nothing_to_retry", message, hint));
         }
         for task in named {
@@ -328,12 +327,12 @@ impl Control<'_> {
                 Some(ending) if !ending.is_success() => continue,
                 Some(ending) => (
                     format!("task {task} is {}", ending.outcome().replace('_', " ")),
-                    "only what did not make it can be tried again".to_owned(),
+                    "only tasks that failed or were left out can be retried".to_owned(),
                 ),
                 None => (
-                    format!("task {task} is not over yet: it is {}", state.as_str()),
+                    format!("task {task} is still {}", state.as_str()),
                     format!(
-                        "`pleach cancel {} {}` stops it",
+                        "`pleach cancel {} {}` cancels it",
                         self.number(),
                         quoted(task.as_str())
                     ),
@@ -377,7 +376,7 @@ impl Control<'_> {
             "bad_key",
         ];
         let code = known.into_iter().find(|known| *known == code);
-        let watch = || format!("`pleach status {}` shows how far it is", self.number());
+        let watch = || format!("`pleach status {}` shows its state", self.number());
         refused(
             code.unwrap_or("refused"),
             message,
@@ -397,15 +396,15 @@ impl Control<'_> {
         let status = stored.batch.status.as_str();
         refused(
             code,
-            format!("batch {} is over: {status}", self.number()),
-            format!("`pleach status {}` shows what became of it", self.number()),
+            format!("batch {} is already finished: {status}", self.number()),
+            format!("`pleach status {}` shows the result", self.number()),
         )
     }
 
     fn slippery(&self) -> ControlError {
         refused(
             "busy",
-            format!("batch {} changes hands all the time", self.number()),
+            format!("batch {} kept changing owner", self.number()),
             "try again".to_owned(),
         )
     }
@@ -422,7 +421,7 @@ fn next_waiting(stored: &StoredBatch) -> Option<(TaskId, Option<Consent>)> {
 
 fn names(tasks: &[TaskId]) -> String {
     match tasks {
-        [] => "all that did not make it".to_owned(),
+        [] => "all unsuccessful tasks".to_owned(),
         [one] => format!("task {one}"),
         _ => {
             let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();

@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::Path;
 
+use pleach_git::git::{Git, GitError, Place};
+
 use crate::agent::DemoAgent;
-use crate::git::{Git, GitError, Place};
 
 const README: &str = "# Greenhouse\n\nA place where things grow.\n\nOpen from dawn to dusk.\n";
 const BEDS: &str = "bed,plant\n1,tomato\n2,basil\n";

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::regular_file::read_settings;
+use pleach_system::files::regular_file::read_settings;
 
 /// A command that a project seems to want, and what tells so.
 #[derive(Debug, Clone, PartialEq, Eq)]

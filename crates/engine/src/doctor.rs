@@ -88,19 +88,19 @@ fn configuration(top: &Path, findings: &mut Vec<Finding>) -> Option<Settings> {
     for slip in misspelt_variables() {
         findings.push(Finding::warning(
             "configuration",
-            format!("the variable {} sets nothing", slip.name),
+            format!("unknown variable {}", slip.name),
             format!("did you mean {}?", slip.nearest),
         ));
     }
     match loaded {
         Ok(settings) => {
-            findings.push(Finding::fine("configuration", "it can be read"));
+            findings.push(Finding::fine("configuration", "valid"));
             Some(settings)
         }
         Err(error) => {
             let each = error.each().iter();
             findings.extend(each.map(|error| {
-                let message = crate::causes::with_causes(error);
+                let message = pleach_system::text::causes::with_causes(error);
                 Finding::error("configuration", message, error.hint())
             }));
             None

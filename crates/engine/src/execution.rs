@@ -2,28 +2,20 @@
 //!
 //! Reads what is stored; starting and stopping is for others.
 
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::choice::RunMode;
+use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::plan::Plan;
+use pleach_log::database::{Database, ExecutionRow};
+use pleach_log::view::{BatchView, ViewError};
+use pleach_system::state_folder::StateFolder;
 
 use crate::board::PlannedExecution;
-use crate::database::{Database, ExecutionRow};
-use crate::state_folder::StateFolder;
-use crate::view::{BatchView, ViewError};
-
-/// How a plan is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
-    /// Several tasks at once, stage by stage.
-    Parallel,
-    /// One by one.
-    Sequential,
-}
 
 /// How far an execution plan is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
     /// How it is run, or would be.
-    pub manner: Manner,
+    pub mode: RunMode,
     /// The batch that is at it, if one is.
     pub running: Option<u32>,
     /// When its batch began, also of one that is over.
@@ -36,34 +28,32 @@ pub struct Execution {
     pub completed: usize,
 }
 
-impl Manner {
-    /// Several at once where a stage allows that and has two open tasks.
-    pub fn of(plan: &Plan) -> Self {
-        let is_open = |id: &pleach_domain::id::TaskId| {
-            let mut tasks = plan.tasks.iter();
-            tasks.any(|task| task.id == *id && !task.status.is_settled())
-        };
-        let has_two = if plan.stages.is_empty() {
-            waves(plan).iter().any(|wave| wave.len() > 1)
-        } else {
-            plan.stages
-                .iter()
-                .filter(|stage| stage.can_parallel)
-                .any(|stage| stage.tasks.iter().filter(|id| is_open(id)).count() > 1)
-        };
-        if has_two {
-            Self::Parallel
-        } else {
-            Self::Sequential
-        }
+/// Several at once where a stage allows that and has two open tasks, else one by one.
+pub fn best_mode(plan: &Plan) -> RunMode {
+    let is_open = |id: &pleach_domain::id::TaskId| {
+        let mut tasks = plan.tasks.iter();
+        tasks.any(|task| task.id == *id && !task.status.is_settled())
+    };
+    let has_two = if plan.stages.is_empty() {
+        waves(plan).iter().any(|wave| wave.len() > 1)
+    } else {
+        plan.stages
+            .iter()
+            .filter(|stage| stage.can_parallel)
+            .any(|stage| stage.tasks.iter().filter(|id| is_open(id)).count() > 1)
+    };
+    if has_two {
+        RunMode::Parallel
+    } else {
+        RunMode::Serial
     }
 }
 
 /// The waves of what is open.
 fn waves(plan: &Plan) -> Vec<Vec<usize>> {
-    let graph = Graph::of(plan, Strictness::AsWritten);
+    let graph = Graph::new(plan, Strictness::AsWritten);
     let members = vec![true; plan.tasks.len()];
-    Order::of(&graph, &members, Rules::default()).waves
+    Order::new(&graph, &members, OrderRules::default()).waves
 }
 
 impl Execution {
@@ -87,7 +77,7 @@ impl Execution {
 
     fn of_plan(plan: &Plan) -> Self {
         Self {
-            manner: Manner::of(plan),
+            mode: best_mode(plan),
             running: None,
             started_at: None,
             stages: stages_of(plan),
@@ -113,10 +103,7 @@ impl Execution {
             (batch.stages.len(), completed, current.filter(|_| is_open))
         };
         Self {
-            manner: match batch.mode {
-                "parallel" => Manner::Parallel,
-                _ => Manner::Sequential,
-            },
+            mode: batch.mode,
             running: is_open.then_some(row.batch),
             started_at: batch.started_at.clone(),
             stages,
@@ -139,8 +126,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(plan: &str, expected: Manner) {
-        assert_eq!(Manner::of(&pleach_formats::read(plan).plan), expected);
+    fn check(plan: &str, expected: RunMode) {
+        assert_eq!(best_mode(&pleach_formats::read(plan).plan), expected);
     }
 
     #[test]
@@ -151,13 +138,10 @@ mod tests {
                 "tasks":[{{"id":"a","title":"A","status":"{done}"}},{{"id":"b","title":"B"}}]}}"#
             )
         };
-        check(&staged(true, "pending"), Manner::Parallel);
-        check(&staged(false, "pending"), Manner::Sequential);
-        check(&staged(true, "completed"), Manner::Sequential);
-        check("- [ ] 1.1 A\n- [ ] 1.2 B\n", Manner::Parallel);
-        check(
-            "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n",
-            Manner::Sequential,
-        );
+        check(&staged(true, "pending"), RunMode::Parallel);
+        check(&staged(false, "pending"), RunMode::Serial);
+        check(&staged(true, "completed"), RunMode::Serial);
+        check("- [ ] 1.1 A\n- [ ] 1.2 B\n", RunMode::Parallel);
+        check("- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n", RunMode::Serial);
     }
 }

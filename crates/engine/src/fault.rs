@@ -4,30 +4,30 @@
 
 use pleach_domain::problem::Problem;
 use pleach_domain::select::SelectionError;
+use pleach_git::git::{GitError, PutError, StoreError};
+use pleach_git::weave::WeaveError;
+use pleach_git::worktree::WorktreeError;
+use pleach_log::database::DatabaseError;
+use pleach_log::ownership::AskError;
+use pleach_log::view::ViewError;
+use pleach_system::sandbox::NoSandbox;
+use pleach_system::secrets::Hider;
+use pleach_system::state_folder::StateFolderError;
+use pleach_system::text::causes::with_causes;
 
 use crate::agent::NoAgent;
-use crate::causes::with_causes;
 use crate::config::ConfigError;
 use crate::control::ControlError;
-use crate::database::DatabaseError;
-use crate::git::{GitError, PutError, StoreError};
 use crate::init::InitError;
-use crate::ownership::AskError;
 use crate::plan_file::PlanFileError;
 use crate::plan_in_use::NoPlan;
 use crate::prompt::UnknownPlace;
 use crate::run::{InPlaceError, RunError};
-use crate::sandbox::NoSandbox;
-use crate::secrets::Hider;
-use crate::state_folder::StateFolderError;
 use crate::stored_batch::LookupError;
-use crate::view::ViewError;
-use crate::weave::WeaveError;
-use crate::worktree::WorktreeError;
 
 /// What most often is the matter when git fails.
-const ROOM_FOR_GIT: &str = "check that there is room, in TMPDIR as well, and that the repository can be written to; `git fsck` tells \
-                            whether it is whole";
+const ROOM_FOR_GIT: &str = "check that the disk and TMPDIR have free space and the repository is writable; `git fsck` checks \
+                            the repository";
 
 /// Who can do something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,7 +250,7 @@ impl From<WeaveError> for Faults {
             WeaveError::Git(error) => error.into(),
             WeaveError::Store(error) => error.into(),
             WeaveError::Io { .. } => Fault::new(Blame::Environment, "weave", with_causes(&error))
-                .hint("check that there is room and that the folder can be written to, or set TMPDIR to another one")
+                .hint("check that the disk has free space and the folder is writable, or set TMPDIR to another one")
                 .into(),
             WeaveError::Objects { .. } => Fault::new(Blame::Environment, "weave", with_causes(&error))
                 .hint(ROOM_FOR_GIT)
@@ -316,13 +316,13 @@ impl From<RunError> for Faults {
                     .into()
             }
             RunError::NoBatch(_) => Fault::new(Blame::User, "batch_not_found", error.to_string())
-                .hint("`pleach status --all` lists the batches there are")
+                .hint("`pleach status --all` lists all batches")
                 .into(),
             RunError::NoLastBatch => Fault::new(Blame::User, "no_last_batch", error.to_string())
-                .hint("leave out `--base last`; a branch of that name is `--base refs/heads/last`")
+                .hint("omit `--base last`; for a branch named last, use `--base refs/heads/last`")
                 .into(),
             RunError::Over(_) => Fault::new(Blame::User, "batch_over", error.to_string())
-                .hint("`pleach retry BATCH TASK` opens it again")
+                .hint("`pleach retry BATCH TASK` reopens it")
                 .into(),
             RunError::Ownership(_)
             | RunError::Process(_)
@@ -378,12 +378,12 @@ impl From<ControlError> for Faults {
             } => Fault::new(Blame::User, code, message).hint(hint).into(),
             ControlError::Ask(error @ AskError::Older(_)) => {
                 Fault::new(Blame::Environment, "older_owner", error.to_string())
-                    .hint("stop that process (Ctrl-C keeps all work), then `pleach resume` goes on with the batch")
+                    .hint("stop that process (Ctrl-C keeps all work), then run `pleach resume`")
                     .into()
             }
             ControlError::Ask(error) => {
                 Fault::new(Blame::Environment, "owner", with_causes(&error))
-                    .hint("`pleach status` shows whether anybody runs it")
+                    .hint("`pleach status` shows whether it is running")
                     .into()
             }
         }

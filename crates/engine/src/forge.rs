@@ -12,13 +12,13 @@ mod project;
 mod url;
 
 use pleach_domain::choice::ForgeKind;
+use pleach_git::git::{Login, Pauses, plain_words};
 use std::time::{Duration, SystemTime};
 
 use self::client::Client;
 use self::gitea::Gitea;
 use self::github::GitHub;
 use self::gitlab::GitLab;
-use crate::git::{Login, Pauses, plain_words};
 
 pub use error::ForgeError;
 pub use project::{Project, Unrecognised, recognise};

@@ -12,18 +12,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::id::BatchNumber;
+use pleach_git::git::{CommitId, GitError, Store, StoreError};
+use pleach_git::worktree::{Worktree, WorktreeError, finish_removals, sweep};
+use pleach_log::database::{Among, BatchFilter, Database, DatabaseError};
+use pleach_log::ownership::{BatchLock, OwnershipError, is_owned};
+use pleach_system::files::removal::remove_all;
+use pleach_system::sandbox::clear_replaced;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
 
-use crate::causes::with_causes;
-use crate::database::{Among, BatchFilter, Database, DatabaseError};
-use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::kept::KeptError;
-use crate::ownership::{BatchLock, OwnershipError, is_owned};
-use crate::removal::remove_all;
 use crate::resolve::ResolveError;
-use crate::sandbox::clear_replaced;
-use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
-use crate::worktree::{Worktree, WorktreeError, finish_removals, sweep};
 
 pub use look::empty_folders;
 
@@ -239,7 +239,7 @@ impl Broom<'_> {
             let is_open = |stored: &StoredBatch| !stored.batch.status.is_over();
             if lock.is_none() || stored.as_ref().is_some_and(is_open) {
                 let number = number.unwrap_or_default();
-                let note = format!("batch {number} runs again; nothing of it was removed");
+                let note = format!("batch {number} is running again; nothing of it was removed");
                 removed.notes.push(note);
                 return Ok(());
             }

@@ -6,22 +6,23 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::causes::with_causes;
+use pleach_system::text::causes::with_causes;
+
 use crate::fault::Faults;
-use crate::run::{Controls, Prepared, Summary, Told};
+use crate::run::{Controls, LoopNotice, Prepared, Summary};
 
 /// Why a batch does not run here.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// No batch is begun any more.
-    #[error("Pleach is stopping, and begins no batch any more")]
+    #[error("Pleach is shutting down and starts no new batches")]
     Leaving,
     /// The system gave no thread.
     #[error("could not start a thread for the batch")]
     NoThread(#[source] std::io::Error),
 }
 
-type Listener = dyn Fn(Option<u32>, &Told<'_>) + Send + Sync;
+type Listener = dyn Fn(Option<u32>, &LoopNotice<'_>) + Send + Sync;
 
 /// Where batches run; every clone is the same place.
 #[derive(Clone)]
@@ -79,7 +80,7 @@ impl Default for Host {
 
 impl Host {
     /// A place for batches; `listener` hears what each of them tells, with its number once it has one.
-    pub fn new(listener: impl Fn(Option<u32>, &Told<'_>) + Send + Sync + 'static) -> Self {
+    pub fn new(listener: impl Fn(Option<u32>, &LoopNotice<'_>) + Send + Sync + 'static) -> Self {
         let place = Place {
             batches: Mutex::default(),
             fewer: Condvar::new(),
@@ -233,15 +234,15 @@ impl Running {
 
     fn follow(&self, prepared: Prepared, mut number: Option<u32>, leaving: &Leaving) {
         let ended = prepared.run(&mut |told| {
-            if let Told::Event(stored) = &told {
+            if let LoopNotice::Event(stored) = &told {
                 number = Some(stored.batch);
             }
             (leaving.place.listener)(number, &told);
         });
         if let Err(error) = &ended {
             let why = with_causes(error);
-            let note = format!("it stopped where it is, and can be gone on with: {why}");
-            (leaving.place.listener)(number, &Told::Note(note));
+            let note = format!("the batch was interrupted and can be resumed: {why}");
+            (leaving.place.listener)(number, &LoopNotice::Note(note));
         }
         let ended = ended.map(Arc::new).map_err(Faults::from);
         self.tell(|facts| facts.ended = Some(ended));

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::agent::{LoggedIn, PRESETS, Presence};
+use pleach_driver::KNOWN_AGENTS;
+
+use crate::agent::{LoggedIn, Presence};
 use crate::config::{
     Config, ConfigError, FILE_NAME, KEYS, Key, Layers, Origin, Settings, Shown, users_file,
 };
@@ -38,7 +40,7 @@ pub struct Draft {
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
     /// There is one already.
-    #[error("{} is there already", path.display())]
+    #[error("{} already exists", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -63,11 +65,11 @@ impl InitError {
     pub fn hint(&self) -> String {
         match self {
             Self::Exists { missing, .. } if missing.is_empty() => {
-                "nothing was found that it lacks; `pleach config` shows what holds".to_owned()
+                "nothing to add was detected; `pleach config` shows the settings".to_owned()
             }
-            Self::Exists { missing, .. } => format!("it could have: {}", missing.join(" · ")),
+            Self::Exists { missing, .. } => format!("it could also set: {}", missing.join(" · ")),
             Self::Config(error) => error.hint(),
-            Self::Io { .. } => "check that the folder can be written to".to_owned(),
+            Self::Io { .. } => "check that the folder is writable".to_owned(),
         }
     }
 }
@@ -171,7 +173,7 @@ fn agent(there: &[Presence]) -> Option<(&'static str, String, String)> {
     };
     let because = match &agent.login {
         LoggedIn::By(what) if there.len() > 1 => format!("logged in by {what}"),
-        LoggedIn::No(_) => format!("{which}; no login was found"),
+        LoggedIn::No(_) => format!("{which}; no login found"),
         LoggedIn::By(_) | LoggedIn::Unknown => which.to_owned(),
     };
     Some((key.name, key.text_of(&agent.name), because))
@@ -186,7 +188,7 @@ fn set(found: &Commands, top: &Path) -> Vec<(&'static str, String, String)> {
     };
     // Without a configuration; the one that is there may be broken, and is not what is asked for.
     if let Ok(plan) = plan_in_use::find_unconfigured(top) {
-        add("plan", &plan.to_string_lossy(), "it has tasks");
+        add("plan", &plan.to_string_lossy(), "has tasks");
     }
     for (name, found) in [("validate", &found.tests), ("setup", &found.setups)] {
         if let Some(Found { command, because }) = found.first() {
@@ -198,8 +200,8 @@ fn set(found: &Commands, top: &Path) -> Vec<(&'static str, String, String)> {
 
 fn text(set: &[(&'static str, String, String)], found: &Commands, agents: &[String]) -> String {
     let mut text = String::from(
-        "# How Pleach works on this repository. Every key is here; what stands behind a # is its default, or\n\
-         # an example where it has none. `pleach config` shows what holds, and who says so.\n",
+        "# Pleach's settings for this repository. Keys behind a # show their default, or an example if they have\n\
+         # none. `pleach config` shows every setting and where it comes from.\n",
     );
     let mut add = |line: std::fmt::Arguments<'_>| {
         text.write_fmt(line).expect("writing to a string works");
@@ -214,13 +216,13 @@ fn text(set: &[(&'static str, String, String)], found: &Commands, agents: &[Stri
         };
         for other in others.unwrap_or_default() {
             add(format_args!(
-                "# Found too, in {}: {}\n",
+                "# Also detected, from {}: {}\n",
                 other.because, other.command
             ));
         }
         match set.iter().find(|(name, ..)| *name == key.name) {
             Some((name, value, because)) => {
-                add(format_args!("{name} = {value}  # found: {because}\n"));
+                add(format_args!("{name} = {value}  # detected: {because}\n"));
             }
             None => add(format_args!("# {} = {}\n", key.name, usual(key))),
         }
@@ -240,7 +242,7 @@ fn explained(key: &Key) -> String {
     let wanted = key.wanted();
     let otherwise = match key.otherwise {
         "" => String::new(),
-        otherwise => format!(" Otherwise: {otherwise}."),
+        otherwise => format!(" Default: {otherwise}."),
     };
     format!("{about}; {wanted}.{otherwise}")
 }
@@ -251,22 +253,22 @@ fn usual(key: &Key) -> String {
 }
 
 fn of_agents(agents: &[String]) -> String {
-    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let names: Vec<&str> = KNOWN_AGENTS.iter().map(|preset| preset.name).collect();
     let names = names.join(", ");
     let found = match agents {
-        [] => "None of them is installed here; `pleach agents` says how to get one".to_owned(),
-        agents => format!("Installed here: {}", agents.join(", ")),
+        [] => "None of them is installed; `pleach agents` shows how to install one".to_owned(),
+        agents => format!("Installed: {}", agents.join(", ")),
     };
-    let usual = agents.first().map_or("claude", String::as_str);
+    let usual = agents.first().map_or(KNOWN_AGENTS[0].name, String::as_str);
     format!(
-        "# Agents that are known by name are run without a table: {names}.\n\
-         # {found}. A table says more of one.\n\
+        "# Known agents need no table: {names}.\n\
+         # {found}. A table changes the settings of one.\n\
          # [agents.{usual}]\n\
          # model = \"large\"\n\
          # args = []\n\
          # env = [\"HTTPS_PROXY\"]\n\
          #\n\
-         # The same once more, under a name of yours; `agent` or --agent says which one is run.\n\
+         # A second profile of the same agent; choose it with `agent` or --agent.\n\
          # [agents.small]\n\
          # preset = \"{usual}\"\n\
          # model = \"small\"\n\
@@ -275,8 +277,8 @@ fn of_agents(agents: &[String]) -> String {
          # [agents.other]\n\
          # preset = \"acp:other-agent --acp\"\n\
          #\n\
-         # Any command that works in the current folder. Its prompt comes by standard input, and as a file whose path\n\
-         # takes the place of {{{{prompt_file}}}}.\n\
+         # Any command that works in the current folder. It gets the prompt on standard input, and as a file whose\n\
+         # path replaces {{{{prompt_file}}}}.\n\
          # [agents.mine]\n\
          # command = [\"my-agent\", \"--task-file\", \"{{{{prompt_file}}}}\"]\n\
          # env = [\"MY_AGENT_KEY\"]\n\
@@ -318,7 +320,7 @@ mod tests {
         assert_eq!(settings.setup, None);
         let written = fs::read_to_string(&draft.path).unwrap();
         assert!(
-            written.contains("# Found too, in Makefile: make test\n"),
+            written.contains("# Also detected, from Makefile: make test\n"),
             "{written}"
         );
         let whole = uncommented(&written);
@@ -343,7 +345,10 @@ mod tests {
         fs::write(folder.path().join("go.mod"), "").unwrap();
         fs::write(folder.path().join(FILE_NAME), "retries = 1\n").unwrap();
         let error = Draft::with(folder.path(), &[]).write().unwrap_err();
-        assert_eq!(error.hint(), "it could have: validate = \"go test ./...\"");
+        assert_eq!(
+            error.hint(),
+            "it could also set: validate = \"go test ./...\""
+        );
         let there = fs::read_to_string(folder.path().join(FILE_NAME)).unwrap();
         assert_eq!(there, "retries = 1\n");
         let left = fs::read_dir(folder.path()).unwrap().count();
@@ -378,13 +383,13 @@ mod tests {
         );
         assert_eq!(
             told(&[claude(out()), codex(out())]),
-            is("claude", "the first one installed; no login was found")
+            is("claude", "the first one installed; no login found")
         );
         let draft = Draft::with(folder.path(), &[codex(by())]);
         assert!(
             draft
                 .text
-                .contains("\nagent = \"codex\"  # found: the only one installed\n")
+                .contains("\nagent = \"codex\"  # detected: the only one installed\n")
         );
         assert!(
             draft.text.contains("# [agents.codex]\n# model = "),

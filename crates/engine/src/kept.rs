@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Ending, TaskState};
 
-use crate::batch_paths::project_name;
-use crate::capture::keep_last_state;
-use crate::database::Database;
-use crate::git::{CommitId, GitError, Place, Store, StoreError, nul_separated};
-use crate::ownership::{BatchLock, OwnershipError};
-use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
-use crate::worktree::{Worktree, WorktreeError};
 use meant::Meant;
+use pleach_git::capture::keep_last_state;
+use pleach_git::git::{CommitId, GitError, Place, Store, StoreError, nul_separated};
+use pleach_git::worktree::{Worktree, WorktreeError};
+use pleach_log::batch_paths::project_name;
+use pleach_log::database::Database;
+use pleach_log::ownership::{BatchLock, OwnershipError};
+use pleach_system::state_folder::StateFolder;
 
 pub(crate) const KEEP: &str = "refs/pleach/keep/";
 
@@ -42,7 +42,7 @@ pub enum KeptError {
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
     /// There is no room to bring it back to.
-    #[error("could not make a folder in {}", path.display())]
+    #[error("could not create a folder in {}", path.display())]
     Folder {
         /// Where.
         path: PathBuf,
@@ -54,8 +54,8 @@ pub enum KeptError {
     Nothing(String),
 }
 
-impl From<crate::database::DatabaseError> for KeptError {
-    fn from(error: crate::database::DatabaseError) -> Self {
+impl From<pleach_log::database::DatabaseError> for KeptError {
+    fn from(error: pleach_log::database::DatabaseError) -> Self {
         Self::Lookup(error.into())
     }
 }
@@ -251,7 +251,7 @@ pub fn recover(
 ) -> Result<Vec<Recovered>, KeptError> {
     let gone = || {
         KeptError::Nothing(format!(
-            "nothing of batch {} is kept any more",
+            "no work of batch {} is kept any more",
             stored.number
         ))
     };
@@ -326,13 +326,13 @@ fn nothing_of(stored: &StoredBatch, task: Option<&TaskId>, which: Which) -> Stri
     let id = stored.number;
     match (task, which) {
         (Some(task), Which::Attempt(attempt)) => {
-            format!("attempt {attempt} of task {task} of batch {id} left nothing")
+            format!("no work is kept of attempt {attempt} of task {task} of batch {id}")
         }
         (Some(task), Which::ByHand) => {
-            format!("nobody left anything of a conflict of task {task} of batch {id}")
+            format!("no resolution is kept of task {task} of batch {id}")
         }
-        (Some(task), Which::Last) => format!("task {task} of batch {id} left nothing"),
-        (None, _) => format!("batch {id} left nothing that is not merged"),
+        (Some(task), Which::Last) => format!("no work is kept of task {task} of batch {id}"),
+        (None, _) => format!("no unmerged work is kept of batch {id}"),
     }
 }
 

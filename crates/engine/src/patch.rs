@@ -5,12 +5,12 @@
 use pleach_domain::batch::BatchTask;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Ending, TaskState};
+use pleach_git::git::{Beginning, Call, GitError, StoreError};
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::shell_words::quoted;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::git::{Beginning, Call, GitError, StoreError};
-use crate::shell_words::quoted;
-use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 
 /// How much is wanted.
@@ -163,7 +163,7 @@ pub enum PatchError {
         hint: String,
     },
     /// What it left was removed.
-    #[error("the work of {what} is not there any more")]
+    #[error("the work of {what} no longer exists")]
     Gone {
         /// Whose.
         what: String,
@@ -224,7 +224,10 @@ fn batch_ends(stored: &StoredBatch) -> Result<(Commit, Commit, String), PatchErr
         Some(tip) => Ok((Commit(stored.record.base.clone()), tip, what)),
         None => Err(PatchError::Nothing {
             what: format!("nothing of {what} is merged"),
-            hint: format!("`pleach diff {} TASK` shows what a task did", stored.number),
+            hint: format!(
+                "`pleach diff {} TASK` shows the work of a task",
+                stored.number
+            ),
         }),
     }
 }
@@ -240,11 +243,11 @@ fn task_ends(stored: &StoredBatch, task: &TaskId) -> Result<(Commit, Commit, Str
     let hint = match found.state {
         TaskState::Running { .. } | TaskState::Stopping { .. } => {
             let task = quoted(task.as_str());
-            format!("`pleach logs {batch} {task} -f` shows what its agent says")
+            format!("`pleach logs {batch} {task} -f` shows its agent's output")
         }
-        _ => format!("`pleach status {batch}` shows how far it is"),
+        _ => format!("`pleach status {batch}` shows its state"),
     };
-    let what = format!("there is no work of {what}: it is {state}");
+    let what = format!("{what} has no work yet: it is {state}");
     Err(PatchError::Nothing { what, hint })
 }
 

@@ -6,22 +6,22 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::task::{Task, TaskStatus};
+use pleach_system::files::regular_file::read_settings;
 
 use crate::config::{Config, ConfigError, Settings};
 use crate::plan_file::PlanFile;
-use crate::regular_file::read_settings;
 
 /// Why no plan was found.
 #[derive(Debug, thiserror::Error)]
 pub enum NoPlan {
     /// There is none.
-    #[error("there is no plan in {}", folder.display())]
+    #[error("no plan found in {}", folder.display())]
     None {
         /// Where was looked.
         folder: PathBuf,
     },
     /// There are several.
-    #[error("there are several plans with open tasks: {}", names(plans))]
+    #[error("several plans have open tasks: {}", names(plans))]
     Several {
         /// All of them.
         plans: Vec<PathBuf>,
@@ -35,8 +35,8 @@ impl NoPlan {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::None { .. } => "write a TODO.md, or name a file with --plan".to_owned(),
-            Self::Several { .. } => "name one of them with --plan".to_owned(),
+            Self::None { .. } => "write a TODO.md, or pass --plan FILE".to_owned(),
+            Self::Several { .. } => "choose one with --plan FILE".to_owned(),
             Self::Config(error) => error.hint(),
         }
     }

@@ -171,13 +171,13 @@ impl fmt::Display for PlanOrigin {
 impl Serialize for PlanOrigin {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let path = self.path().unwrap_or(Path::new(Self::BOARD));
-        crate::path_text::serialize(path, to)
+        pleach_system::files::stored_path::serialize(path, to)
     }
 }
 
 impl<'de> Deserialize<'de> for PlanOrigin {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let path = crate::path_text::deserialize(from)?;
+        let path = pleach_system::files::stored_path::deserialize(from)?;
         // Files are stored by their whole path, which this is none of.
         Ok(if path == Path::new(Self::BOARD) {
             Self::Board

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::git::{CommitId, Store};
-use crate::secrets::Secrets;
-use crate::worktree::Included;
+use pleach_system::secrets::Secrets;
+
+use pleach_git::git::{CommitId, Store};
+use pleach_git::worktree::Included;
 
 /// So many files that come along are looked through.
 const MOST_FILES: usize = 2_000;

@@ -6,7 +6,7 @@ use pleach_domain::plan::Plan;
 use pleach_domain::problem::nearest;
 use pleach_domain::task::Task;
 
-use crate::placeholder::{Piece, pieces};
+use pleach_system::text::placeholder::{TemplatePart, template_parts};
 
 /// What a template may ask for.
 const NAMES: [&str; 6] = ["title", "details", "phase", "acceptance", "files", "id"];
@@ -37,7 +37,7 @@ enum Kind {
 
 /// A template asks for something that no task has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {written} for a prompt")]
+#[error("unknown placeholder {written} in the prompt")]
 pub struct UnknownPlace {
     /// What it asks for, as it is written.
     pub written: String,
@@ -61,8 +61,8 @@ impl Template {
     /// if it has none.
     pub fn parse(text: &str) -> Result<Self, UnknownPlace> {
         let mut kind = Kind::Further;
-        for piece in pieces(text) {
-            let Piece::Place { name, written } = piece else {
+        for piece in template_parts(text) {
+            let TemplatePart::Placeholder { name, written } = piece else {
                 continue;
             };
             if !NAMES.contains(&name) {
@@ -109,18 +109,20 @@ pub fn prompt(
 
 /// Goes through the template once: what is filled in is not looked at again.
 fn filled(template: &str, plan: &Plan, task: &Task) -> String {
-    let parts = pieces(template).into_iter().map(|piece| match piece {
-        Piece::Text(text) => text.to_owned(),
-        Piece::Place { name, written } => match name {
-            "title" => task.written_title().to_owned(),
-            "details" => task.details.clone(),
-            "phase" => phase(plan, task).unwrap_or_default(),
-            "acceptance" => acceptance(plan, task),
-            "files" => task.files.join(", "),
-            "id" => task.id.to_string(),
-            _ => written.to_owned(),
-        },
-    });
+    let parts = template_parts(template)
+        .into_iter()
+        .map(|piece| match piece {
+            TemplatePart::Text(text) => text.to_owned(),
+            TemplatePart::Placeholder { name, written } => match name {
+                "title" => task.written_title().to_owned(),
+                "details" => task.details.clone(),
+                "phase" => phase(plan, task).unwrap_or_default(),
+                "acceptance" => acceptance(plan, task),
+                "files" => task.files.join(", "),
+                "id" => task.id.to_string(),
+                _ => written.to_owned(),
+            },
+        });
     parts.collect()
 }
 
@@ -210,7 +212,10 @@ mod tests {
     #[test]
     fn a_place_that_nothing_fills_is_refused_with_the_nearest() {
         let error = Template::parse("{{title}} {{ detials }}").unwrap_err();
-        assert_eq!(error.to_string(), "there is no {{ detials }} for a prompt");
+        assert_eq!(
+            error.to_string(),
+            "unknown placeholder {{ detials }} in the prompt"
+        );
         assert_eq!(error.hint(), "did you mean {{details}}?");
         let error = Template::parse("{{weather}}").unwrap_err();
         assert!(

@@ -11,15 +11,15 @@ use std::path::PathBuf;
 
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Ending, TaskState};
+use pleach_git::capture::{Files, read_files, same_as_kept};
+use pleach_git::git::{CommitId, Store, TreeId, os_str};
+use pleach_git::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
+use pleach_git::worktree::{StoppedMerge, Worktree};
+use pleach_log::database::Database;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::neutral_text::neutral;
 
-use crate::capture::{Files, read_files, same_as_kept};
-use crate::database::Database;
-use crate::git::{CommitId, Store, TreeId, os_str};
-use crate::neutral_text::neutral;
-use crate::state_folder::StateFolder;
 use crate::stored_batch::StoredBatch;
-use crate::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
-use crate::worktree::{StoppedMerge, Worktree};
 
 pub(crate) use desk::Desk;
 pub use error::{Mark, ResolveError};
@@ -125,7 +125,7 @@ impl<'a> Resolution<'a> {
         let _lock = desk.lock()?;
         let (worktree, note) = desk.open()?.ok_or_else(|| self.not_begun())?;
         self.check_is_same(&worktree, &note, &commit)?;
-        let leave_out = self.stored.record.leave_out.iter();
+        let leave_out = self.stored.record.attempts.leave_out.iter();
         let leave_out: Vec<PathBuf> = leave_out.map(|path| path.0.clone()).collect();
         let files = read_files(&self.store, &worktree, &leave_out)?;
         self.check_is_resolved(&worktree, &note, &files.tree)?;

@@ -3,31 +3,28 @@
 //! The loop hears messages, asks the core which events follow, stores and tells them, then acts. Whatever dies
 //! with its process is in the database and in git, and another process goes on from there.
 
-mod aftermath;
+mod after_task;
 mod answers;
-mod attempt;
 mod base_check;
 mod consenting;
 mod continuing;
-mod disposing;
 mod earlier;
+mod executor;
 mod finish;
 mod governing;
 mod ground;
+mod handover;
 mod hiding;
 mod in_place;
 mod interrupted;
-mod judge;
 mod land_locally;
 mod lander;
 mod last_batch;
-mod leaving;
-mod listening;
+mod loop_messages;
 mod marks;
-mod outset;
 mod paths;
 mod patience;
-mod probe;
+mod prepared;
 mod proving;
 mod radar;
 mod recovery;
@@ -35,12 +32,9 @@ mod rehearsal;
 mod request;
 mod resolution;
 mod run_loop;
-mod spares;
 mod status_file;
 mod summary;
 mod take_over;
-mod taking;
-mod talk;
 mod timers;
 mod weaver;
 
@@ -51,42 +45,45 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pleach_domain::batch::{Batch, BatchStatus, Design, Message};
 use pleach_domain::event::{BatchEvent, Event};
-use pleach_domain::history::History;
 use pleach_domain::id::{BatchNumber, TaskId};
 
-pub use crate::batch_record::{BuildsOn, Where};
+pub use crate::attempt::{last_probe_log, probe_folder};
 pub use base_check::BASE_CHECK;
 pub use earlier::EarlierBatches;
-pub use in_place::InPlaceError;
+pub use in_place::{InPlaceError, where_tasks_work};
 pub use interrupted::interrupted;
-pub use probe::{last_probe_log, probe_folder};
+pub use loop_messages::{Controls, LoopNotice, Progress};
+pub use pleach_log::batch_paths::Where;
+pub use pleach_log::earlier::BuildsOn;
+
 pub use rehearsal::{Rehearsal, rehearse};
 pub use request::{Fetch, Proofs, RunRequest, prepare};
 pub use summary::{Summary, TaskReport, Ticked};
-pub use talk::{Controls, Progress, Told};
 
-use self::attempt::Workshop;
+use pleach_git::git::{CommitId, GitError, Store, StoreError};
+use pleach_git::weave::WeaveError;
+use pleach_git::worktree::{Included, WorktreeError};
+use pleach_log::batch_paths::project_name;
+use pleach_log::database::{Database, DatabaseError, LoadedBatch, Provenance, StoredEvent};
+use pleach_log::ownership::{BatchLock, OwnershipError};
+use pleach_log::view::{Narrator, Origin};
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::machine::Machine;
+use pleach_system::process::ProcessError;
+use pleach_system::sandbox::NoSandbox;
+use pleach_system::secrets::Secrets;
+use pleach_system::slots::Slots;
+use pleach_system::state_folder::{StateFolder, StateFolderError};
+
+use self::executor::LocalExecutor;
+use self::loop_messages::LoopInput;
 use self::marks::Marks;
 use self::run_loop::Loop;
 use self::status_file::KeptStatus;
-use self::talk::Heard;
-use crate::batch_paths::project_name;
+use crate::attempt::{AttemptContext, Spares};
 use crate::batch_record::{BatchRecord, TaskRecord};
 use crate::consent::{Steering, SteeringFiles};
-use crate::database::{Database, DatabaseError, LoadedBatch, Provenance, StoredEvent};
-use crate::git::{CommitId, GitError, Store, StoreError};
-use crate::machine::Machine;
-use crate::ownership::{BatchLock, OwnershipError};
-use crate::process::ProcessError;
 use crate::project_secrets::secrets_of;
-use crate::sandbox::NoSandbox;
-use crate::secrets::Secrets;
-use crate::slots::Slots;
-use crate::state_folder::{StateFolder, StateFolderError};
-use crate::step::{Step, reached};
-use crate::view::{Narrator, Origin};
-use crate::weave::WeaveError;
-use crate::worktree::{Included, WorktreeError};
 
 /// Why a batch cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -122,16 +119,16 @@ pub enum RunError {
     #[error(transparent)]
     InPlace(#[from] InPlaceError),
     /// There is no such batch.
-    #[error("there is no batch {0}")]
+    #[error("batch {0} not found")]
     NoBatch(u32),
     /// There is no batch to start on top of.
-    #[error("no batch of this project has a branch to start from")]
+    #[error("no batch of this project has a branch")]
     NoLastBatch,
     /// There is nothing left to do in it.
-    #[error("batch {0} is over")]
+    #[error("batch {0} is already finished")]
     Over(BatchNumber),
     /// What is stored of a batch cannot be read.
-    #[error("could not read what is stored of batch {batch}: {message}")]
+    #[error("could not read the record of batch {batch}: {message}")]
     Unreadable {
         /// The batch.
         batch: BatchNumber,
@@ -177,7 +174,7 @@ pub struct Prepared {
     /// The hold on the folder that its tasks work in, if that is the user's.
     folder_lock: Option<in_place::FolderLock>,
     controls: Controls,
-    inbox: Receiver<Heard>,
+    inbox: Receiver<LoopInput>,
 }
 
 /// How a batch comes to run here.
@@ -230,9 +227,9 @@ pub fn take_up(
     let base: CommitId = record
         .base
         .parse()
-        .map_err(|_| unreadable("its base is no commit".to_owned()))?;
+        .map_err(|_| unreadable("its base is not a commit".to_owned()))?;
     let steering = SteeringFiles::at(&store, &base)?;
-    let secrets = secrets_of(&store, &base, &record.passed_on());
+    let secrets = secrets_of(&store, &base, &record.attempts.passed_on());
     let (inbox_sender, inbox) = channel();
     Ok(Some(Prepared {
         database,
@@ -348,11 +345,11 @@ impl Prepared {
     }
 
     /// Runs the batch to its end, or until it is left.
-    pub fn run(mut self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
+    pub fn run(mut self, told: &mut dyn FnMut(LoopNotice<'_>)) -> Result<Summary, RunError> {
         let hider = self.secrets.hider();
-        let told: &mut dyn FnMut(Told<'_>) = &mut |what| told(what.hidden(&hider));
+        let told: &mut dyn FnMut(LoopNotice<'_>) = &mut |what| told(what.hidden(&hider));
         for note in self.take_notes() {
-            told(Told::Note(note));
+            told(LoopNotice::Note(note));
         }
         // Held to the end.
         let _folder = self.folder_lock.take();
@@ -373,7 +370,7 @@ impl Prepared {
                     &self.record,
                     &self.provenance,
                 )?;
-                told(Told::Event(&created));
+                told(LoopNotice::Event(&created));
                 let batch = (created.batch, created.number);
                 (batch, lock, vec![created], None)
             }
@@ -407,46 +404,46 @@ impl Prepared {
         self,
         (id, number): (u32, BatchNumber),
         events: &[StoredEvent],
-        told: &'r mut dyn FnMut(Told<'_>),
-    ) -> Result<(Loop<'r>, Receiver<Heard>), RunError> {
+        told: &'r mut dyn FnMut(LoopNotice<'_>),
+    ) -> Result<(Loop<'r>, Receiver<LoopInput>), RunError> {
         let batch = replay(number, &self.record, events)?;
+        let (trees, history) = (self.trees(number), self.history(events));
         let moved = batch.base.as_ref().and_then(|base| base.0.parse().ok());
         let base: CommitId = moved.unwrap_or(self.base);
         let folder = self.state.batch(id);
-        let mut history = History::new(&self.record.design);
-        for stored in events {
-            history.take_in(&stored.event, stored.at);
-        }
+        let slots = Slots::new(&self.state, self.record.parallel_limit)?;
+        let marks = Marks::new(&self.record, &self.state, &self.store);
+        let included = Included::list(&self.store, &base);
+        let context = Arc::new(AttemptContext {
+            included: included.map_err(Box::new).map_err(RunError::Worktree)?,
+            agent: self.record.attempts.agent.agent(&self.program),
+            folder: folder.clone(),
+            trees,
+            shared_folder: { self.record.is_in_place() }.then(|| self.record.folder.clone()),
+            number,
+            settings: self.record.attempts.clone(),
+            spares: Spares::new(self.record.slots()),
+            hider: self.secrets.hider(),
+            secrets: self.secrets,
+            wrapper: wrapper(self.program.clone()),
+            program: self.program,
+            state: self.state,
+            store: self.store,
+        });
         let run = Loop {
-            slots: Slots::new(&self.state, self.record.parallel_limit)?,
-            marks: Marks::new(&self.record, &self.state, &self.store),
+            slots,
+            marks,
             kept_status: KeptStatus::of(&self.record),
-            workshop: Arc::new(Workshop {
-                included: Included::list(&self.store, &base)
-                    .map_err(Box::new)
-                    .map_err(RunError::Worktree)?,
-                agent: self.record.agent.agent(&self.program),
-                folder: folder.clone(),
-                store: self.store,
-                state: self.state,
-                id,
-                number,
-                spares: spares::Spares::new(self.record.slots()),
-                tests: self.record.tests(),
-                hider: self.secrets.hider(),
-                secrets: self.secrets,
-                record: self.record,
-                wrapper: wrapper(self.program.clone()),
-                program: self.program,
-            }),
+            executor: Box::new(LocalExecutor(Arc::clone(&context))),
+            context,
+            batch_id: id,
+            record: self.record,
             database: self.database,
             tip: base.clone(),
             base,
-            runs: probe::last_probe_log(&folder)
-                .unwrap_or(0)
-                .max(batch.last_log()),
+            runs: last_probe_log(&folder).unwrap_or(0).max(batch.last_log()),
             base_check: base_check::BaseCheck::Due,
-            began: crate::database::now(),
+            began: pleach_log::database::now(),
             progress: batch.progress(),
             batch,
             steering: self.steering,
@@ -464,7 +461,7 @@ impl Prepared {
             waits_for_slots: false,
             wants_to_leave: false,
             has_stored_pause: true,
-            machine: Machine::new(),
+            machine: Machine::default(),
             sender: self.controls.inbox,
             told,
         };
@@ -476,7 +473,7 @@ impl Loop<'_> {
     fn begin(&mut self) -> Result<(), RunError> {
         self.take_in(Event::Batch(BatchEvent::Started));
         self.flush()?;
-        reached(Step::BatchStarted);
+        crash_point(CrashPoint::BatchStarted);
         Ok(())
     }
 }
@@ -490,3 +487,6 @@ fn wrapper(program: PathBuf) -> PathBuf {
         program
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
+use pleach_domain::choice::RunMode;
+use pleach_domain::graph::{Graph, OrderRules, Overlap, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::next::NextRules;
 use pleach_domain::phase::Threshold;
@@ -20,15 +21,16 @@ pub use chosen::{Chosen, Dependencies};
 pub use error::StartError;
 pub use preview::{Preview, preview};
 
+use pleach_log::database::{Database, Provenance, RequestKey};
+use pleach_system::sandbox::SandboxPolicy;
+use pleach_system::state_folder::StateFolder;
+
 use crate::agent;
-use crate::config::{Config, Layers, RunMode, Settings};
-use crate::database::{Database, Provenance, RequestKey};
+use crate::config::{Config, Layers, Settings};
 use crate::plan_in_use::project_folder;
 use crate::plan_to_run::PlanToRun;
 use crate::prompt::Template;
 use crate::run::{EarlierBatches, Fetch, Prepared, Proofs, RunRequest, prepare};
-use crate::sandbox::Holding;
-use crate::state_folder::StateFolder;
 use crate::trust::Openings;
 
 /// How long an agent may take to stop.
@@ -123,7 +125,7 @@ fn trusted_settings(state: &StateFolder, start: &Start) -> Result<Settings, Star
 }
 
 fn chosen_by(start: &Start, threshold: Threshold) -> Chosen {
-    let graph = Graph::of(&start.plan.document.plan, start.order.strictness);
+    let graph = Graph::new(&start.plan.document.plan, start.order.strictness);
     let next = NextRules {
         threshold,
         ..NextRules::default()
@@ -218,7 +220,7 @@ impl Errand {
         let settings = &self.settings;
         let agent = agent::choose(settings)?;
         agent.agent(&self.program).check_installed()?;
-        Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
+        SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
             .on_network(settings.network, &self.program)?;
         let prompt = match self.prompt {
             None => settings.load_prompt()?,
@@ -228,7 +230,7 @@ impl Errand {
             folder: self.folder,
             plan: self.plan,
             chosen: self.chosen,
-            rules: Rules {
+            rules: OrderRules {
                 overlap: self.overlap,
                 threshold: settings.phase_threshold,
             },

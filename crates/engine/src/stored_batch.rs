@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use pleach_domain::batch::Batch;
 use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_git::git::{CommitId, Git, Store, StoreError};
+use pleach_git::worktree::{Listed, WorktreeError, WorktreeSpec};
+use pleach_log::batch_paths::task_branch;
+use pleach_log::database::{Database, StoredEvent};
+use pleach_log::task_ids::TaskIds;
+use pleach_log::view::ViewError;
+use pleach_system::state_folder::StateFolder;
 
-use crate::batch_paths::task_branch;
 use crate::batch_record::BatchRecord;
-use crate::database::{Database, StoredEvent};
-use crate::git::{CommitId, Git, Store, StoreError};
-use crate::state_folder::StateFolder;
-use crate::task_ids::TaskIds;
-use crate::view::ViewError;
-use crate::worktree::{Listed, WorktreeError, WorktreeSpec};
 
 /// A batch, where its events have brought it.
 #[derive(Debug)]
@@ -46,10 +46,10 @@ pub(crate) struct AttemptFacts {
 #[derive(Debug, thiserror::Error)]
 pub enum LookupError {
     /// There is no such batch.
-    #[error("there is no batch {0}")]
+    #[error("batch {0} not found")]
     NoBatch(u32),
     /// The batch has no such task.
-    #[error("there is no task {task} in batch {batch}")]
+    #[error("task {task} not found in batch {batch}")]
     NoTask {
         /// The batch.
         batch: BatchNumber,
@@ -67,7 +67,7 @@ impl LookupError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NoBatch(_) => Some("`pleach status --all` lists the batches there are".into()),
+            Self::NoBatch(_) => Some("`pleach status --all` lists all batches".into()),
             Self::NoTask { known, .. } => {
                 let ids: Vec<&str> = known.iter().take(12).map(TaskId::as_str).collect();
                 let more = if known.len() > ids.len() { ", …" } else { "" };
@@ -78,8 +78,8 @@ impl LookupError {
     }
 }
 
-impl From<crate::database::DatabaseError> for LookupError {
-    fn from(error: crate::database::DatabaseError) -> Self {
+impl From<pleach_log::database::DatabaseError> for LookupError {
+    fn from(error: pleach_log::database::DatabaseError) -> Self {
         Self::View(error.into())
     }
 }
@@ -194,7 +194,7 @@ impl StoredBatch {
         let Some(store) = self.store(state)? else {
             return Ok(Vec::new());
         };
-        let mut all = crate::worktree::list(&store)?;
+        let mut all = pleach_git::worktree::list(&store)?;
         let trees = self.trees(state);
         all.retain(|tree| tree.path.starts_with(&trees));
         Ok(all)
@@ -259,7 +259,7 @@ fn note_attempt(
         TaskEvent::Waiting { .. }
         | TaskEvent::Spent(_)
         | TaskEvent::Approved
-        | TaskEvent::Rested
+        | TaskEvent::PauseEnded
         | TaskEvent::Retried
         | TaskEvent::Published { .. } => {}
         _ => {

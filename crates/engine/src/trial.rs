@@ -5,16 +5,17 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::time::Duration;
 
-use pleach_domain::batch::{Budget, Landing, NoChanges};
+use pleach_domain::choice::{Landing, NoChanges, OnInvalid, RunMode};
 use serde_json::json;
 
 use pleach_driver::{Conclusion, Entry, Outcome, Trouble, Usage};
+use pleach_git::git::{Git, Place};
 
 use crate::agent::DemoAgent;
-use crate::config::{MaxParallel, OnInvalid, RunMode, Settings};
+use crate::config::{MaxParallel, Settings};
 use crate::demo::{DemoError, fill_repository};
-use crate::git::{Git, Place};
 
 /// The file that the agent is to make.
 pub const FILE: &str = "greeting.txt";
@@ -72,10 +73,11 @@ pub fn settings(of_project: Settings) -> Settings {
         mode: RunMode::Parallel,
         max_parallel: MaxParallel::AtMost(1),
         retries: 0,
-        radar: None,
+        radar: Duration::ZERO,
         keep_failed: false,
         worktrees: None,
-        budget: Budget::default(),
+        budget_usd: None,
+        budget_tokens: None,
         ..of_project
     }
 }
@@ -124,7 +126,7 @@ impl Learnt {
     }
 
     fn take_in(&mut self, line: &[u8]) {
-        let Some(entry) = Entry::of_line(line) else {
+        let Some(entry) = Entry::from_line(line) else {
             self.remember(&String::from_utf8_lossy(line));
             return;
         };

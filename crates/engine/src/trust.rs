@@ -8,12 +8,13 @@ mod push;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::choice::{NetworkChoice, SandboxChoice};
+use pleach_git::git::{Git, Store};
+use pleach_log::database::{Database, DatabaseError};
+use pleach_system::text::hash::hash;
+use pleach_system::text::shell_words::line;
 
 use crate::config::{Layers, Settings};
-use crate::consent::{hash, in_words};
-use crate::database::{Database, DatabaseError};
-use crate::git::{Git, Store};
-use crate::shell_words::line;
+use crate::consent::in_words;
 
 pub(crate) use push::{may_push, may_push_from_now_on};
 
@@ -26,6 +27,11 @@ pub struct Openings {
     pub settings: Vec<(String, String)>,
     /// Whether it is in no repository, so that tasks work in the folder itself.
     pub is_in_place: bool,
+}
+
+fn written(paths: Vec<PathBuf>) -> Vec<String> {
+    let paths = paths.into_iter();
+    paths.map(|path| path.display().to_string()).collect()
 }
 
 impl Openings {
@@ -42,8 +48,14 @@ impl Openings {
             now.retain(|path| !before.contains(path));
             (!now.is_empty()).then(|| line(&now))
         };
-        let write = opened(with.sandbox_write, without.sandbox_write);
-        let read = opened(with.sandbox_read, without.sandbox_read);
+        let write = opened(
+            with.sandbox_write.map(written),
+            without.sandbox_write.map(written),
+        );
+        let read = opened(
+            with.sandbox_read.map(written),
+            without.sandbox_read.map(written),
+        );
         let network = (with.network != without.network)
             .then_some(with.network)
             .flatten();
@@ -63,7 +75,7 @@ impl Openings {
             ("sandbox", sandbox.map(in_words)),
             ("sandbox_write", write),
             ("sandbox_read", read),
-            ("network", network.map(|_| "open".to_owned())),
+            ("network", network.map(|network| network.word().to_owned())),
             // The server's own variables may be secrets.
             (
                 "validate_env",
@@ -97,7 +109,8 @@ impl Openings {
             .collect();
         if self.is_in_place {
             words.push(
-                "it is no git repository, so agents and tests change the folder itself".to_owned(),
+                "it is not a git repository, so agents and tests change the folder itself"
+                    .to_owned(),
             );
         }
         words

@@ -8,21 +8,18 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::bisect::Run;
+use pleach_domain::bisect::TestResult;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::process::{Ending, Record};
+use pleach_system::sandbox::SandboxPolicy;
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::hash::hash;
+use pleach_system::text::last_line::{last_line, tail};
 
 use crate::agent::environment;
-use crate::causes::with_causes;
-use crate::git::{CommitId, Store};
-use crate::last_line::{last_line, tail};
-use crate::ports::PortLease;
-use crate::process::{
-    Cancel, Ending, Isolation, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim,
-};
-use crate::sandbox::{Holding, Room};
-use crate::secrets::Secrets;
-use crate::state_folder::{StateFolder, private_folder};
-use crate::step::{Step, reached};
-use crate::worktree::{Included, Worktree, WorktreeError, WorktreeSpec};
+use crate::worktree_programs::{AttemptObserver, NotRun, Program, ProgramHost};
+use pleach_git::git::CommitId;
+use pleach_git::worktree::{Worktree, WorktreeError, WorktreeSpec};
 
 pub use alone::{Alone, Judged, NoProof, Proved, prove_alone};
 
@@ -48,30 +45,21 @@ pub struct Tests {
     /// A command that prepares each worktree.
     pub setup: Option<String>,
     /// What holds them.
-    pub sandbox: Holding,
+    pub sandbox: SandboxPolicy,
 }
 
 impl Tests {
     /// A short name for the command and everything of ours that its verdict may depend on.
     pub fn name(&self) -> String {
-        let mut hasher = gix_hash::hasher(gix_hash::Kind::Sha1);
-        let mut add = |part: &[u8]| {
-            hasher.update(&part.len().to_le_bytes());
-            hasher.update(part);
-        };
-        add(self.command.as_bytes());
-        add(self.setup.as_deref().unwrap_or_default().as_bytes());
-        for part in self.sandbox.parts() {
-            add(part.as_encoded_bytes());
-        }
+        let setup = self.setup.as_deref().unwrap_or_default();
+        let mut parts: Vec<OsString> = vec![(&self.command).into(), setup.into()];
+        parts.extend(self.sandbox.parts());
         // Another toolchain is another judge.
         for name in self.env.iter().map(String::as_str).chain(["PATH"]) {
-            add(name.as_bytes());
-            let value = std::env::var_os(name).unwrap_or_default();
-            add(value.as_encoded_bytes());
+            parts.push(name.into());
+            parts.push(std::env::var_os(name).unwrap_or_default());
         }
-        let id = hasher.try_finalize().map(|id| id.to_string());
-        id.expect("nobody forges a collision with their own settings")
+        hash(parts.iter().map(|part| part.as_encoded_bytes()))
     }
 }
 
@@ -79,7 +67,7 @@ impl Tests {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnding {
     /// With a verdict.
-    Ran(Run),
+    Ran(TestResult),
     /// In a way that says nothing about what it ran on.
     Trouble(String),
     /// Because nobody wants to know any more.
@@ -89,17 +77,8 @@ pub enum RunEnding {
 /// Everything that a run needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TestBench<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) state: &'a StateFolder,
-    /// Ignored files of the user's checkout that every worktree gets.
-    pub(crate) included: &'a Included,
-    /// The program that wraps the command.
-    pub(crate) wrapper: &'a Path,
+    pub(crate) host: ProgramHost<'a>,
     pub(crate) tests: &'a Tests,
-    /// What its logs must not hold.
-    pub(crate) hide: &'a Secrets,
-    /// How long the command may take to stop.
-    pub(crate) grace: Duration,
 }
 
 /// Where a run takes place.
@@ -115,33 +94,32 @@ pub(crate) struct TestPlace {
     pub(crate) said: Vec<(&'static str, OsString)>,
 }
 
-/// Notes a wrapper before it may run anything; says whether it may.
-pub(crate) type Note<'n> = &'n dyn Fn(&ProcessIdentity) -> bool;
-
 impl TestBench<'_> {
     /// Runs the tests on a commit.
     pub(crate) fn run(
         &self,
         commit: &CommitId,
         place: &TestPlace,
-        cancel: &Cancel,
-        note: Note<'_>,
+        observer: &dyn AttemptObserver,
         notes: &mut Vec<String>,
     ) -> RunEnding {
         let spec = place.worktree(commit);
-        let worktree = match Worktree::create(self.store, &spec) {
+        let worktree = match Worktree::create(self.host.store, &spec) {
             Ok(worktree) => worktree,
             Err(error) => {
                 let why = with_causes(&error);
-                return RunEnding::Trouble(format!("no worktree could be made: {why}"));
+                return RunEnding::Trouble(format!("could not create a worktree: {why}"));
             }
         };
-        reached(Step::TestTreeMade);
-        let ran = self.run_in(&worktree, place, cancel, note, notes);
-        let ending = ran.unwrap_or_else(RunEnding::Trouble);
+        crash_point(CrashPoint::TestTreeMade);
+        let ran = self.run_in(&worktree, place, observer, notes);
+        let ending = ran.unwrap_or_else(|error| match error {
+            NotRun::Unnoted => RunEnding::Stopped,
+            error => RunEnding::Trouble(with_causes(&error)),
+        });
         if let Err(error) = self.clear(commit, place) {
             let why = with_causes(&error);
-            notes.push(format!("its worktree could not be removed: {why}"));
+            notes.push(format!("could not remove its worktree: {why}"));
         }
         ending
     }
@@ -149,12 +127,13 @@ impl TestBench<'_> {
     /// Takes the worktree of a run away, or what is left of it: what tests leave behind is nobody's work.
     pub(crate) fn clear(&self, commit: &CommitId, place: &TestPlace) -> Result<(), WorktreeError> {
         let spec = place.worktree(commit);
-        if let Some(worktree) = Worktree::existing(self.store, &spec)? {
-            worktree.clear(self.store)?;
+        let store = self.host.store;
+        if let Some(worktree) = Worktree::existing(store, &spec)? {
+            worktree.clear(store)?;
         }
         let name = format!("refs/heads/{}", spec.branch);
-        if let Some(seen) = self.store.ref_commit(&name)? {
-            self.store.drop_ref(&name, &seen)?;
+        if let Some(seen) = store.ref_commit(&name)? {
+            store.drop_ref(&name, &seen)?;
         }
         Ok(())
     }
@@ -163,85 +142,30 @@ impl TestBench<'_> {
         &self,
         worktree: &Worktree,
         place: &TestPlace,
-        cancel: &Cancel,
-        note: Note<'_>,
+        observer: &dyn AttemptObserver,
         notes: &mut Vec<String>,
-    ) -> Result<RunEnding, String> {
-        let failed =
-            |what: &str, error: &dyn std::error::Error| format!("{what}: {}", with_causes(error));
-        private_folder(&place.folder).map_err(|error| failed("no folder for its log", &error))?;
-        let copied = self.included.copy_into(self.store, worktree);
-        let told = copied.map_err(|error| failed("ignored files could not be copied", &error))?;
-        notes.extend(told.iter().map(ToString::to_string));
-        // Held until everything that could listen there has ended.
-        let ports = PortLease::take(self.state).map_err(|error| failed("no free ports", &error))?;
-        let mut said = place.said.clone();
-        said.extend(said_in(worktree, &ports));
-        let mut env = environment(&self.tests.env, self.store.identity(), None, &said);
-        let room = Room {
-            git: &worktree.git_places(self.store),
-            state: self.state,
-            worktree: worktree.path(),
-            read: &[],
-            tool: None,
-            program: self.wrapper,
-        };
-        let enclosure = self.tests.sandbox.enclose(&room, &mut env);
-        let enclosure = enclosure.map_err(|error| failed("no sandbox could be made", &error))?;
-        notes.extend_from_slice(&enclosure.notes);
+    ) -> Result<RunEnding, NotRun> {
+        let entered = self.host.enter(worktree, &place.folder)?;
+        entered.copy_included(notes)?;
+        let told = entered.told(place.said.clone());
+        let identity = self.host.store.identity();
+        let env = environment(&self.tests.env, identity, None, &told);
+        let programs = entered.enclose(env, &[], None, notes)?;
         let commands = [
             (self.tests.setup.as_ref(), "setup", "the setup"),
             (Some(&self.tests.command), "validate", "the test command"),
         ];
         for (command, role, what) in commands {
             let Some(command) = command else { continue };
-            let spec = self.spec(command, worktree, env.clone(), &place.folder, role);
-            let spec = enclosure.hold(spec);
-            let shim = Shim::launch(self.wrapper)
-                .map_err(|error| failed("the command could not be run", &error))?
-                .sweeping(worktree.sweeps());
-            if !note(shim.identity()) {
-                return Ok(RunEnding::Stopped);
-            }
-            let record = shim
-                .run(&spec, cancel)
-                .map_err(|error| failed("the command could not be run", &error))?;
-            notes.extend(enclosure.put_back());
-            let refused = enclosure.refusals(&spec.log, worktree.path());
-            notes.extend_from_slice(&refused);
-            match verdict(&record, what, &spec.log, worktree.path()) {
-                RunEnding::Ran(Run::Green) => {}
+            // Tests may say nothing for as long as they take.
+            let program = Program::shell(command, role, self.tests.timeout);
+            let ended = programs.run(program, observer, notes)?;
+            match verdict(&ended.record, what, &ended.log, worktree.path()) {
+                RunEnding::Ran(TestResult::Passed) => {}
                 other => return Ok(other),
             }
         }
-        Ok(RunEnding::Ran(Run::Green))
-    }
-
-    fn spec(
-        &self,
-        command: &str,
-        worktree: &Worktree,
-        env: Vec<(OsString, OsString)>,
-        folder: &Path,
-        role: &str,
-    ) -> ProcessSpec {
-        ProcessSpec {
-            argv: ["/bin/sh", "-c", command].map(OsString::from).to_vec(),
-            cwd: worktree.path().to_owned(),
-            env,
-            stdin_file: None,
-            log: folder.join(format!("{role}.log")),
-            record: folder.join(format!("{role}.exit.json")),
-            timeout: self.tests.timeout,
-            // Tests may say nothing for as long as they take.
-            stall: None,
-            grace: self.grace,
-            log_cap: LOG_CAP,
-            hide: self.hide.clone(),
-            sandbox: None,
-            isolation: Isolation::default(),
-            polite: None,
-        }
+        Ok(RunEnding::Ran(TestResult::Passed))
     }
 }
 
@@ -255,17 +179,6 @@ impl TestPlace {
     }
 }
 
-/// What every program in a worktree is told.
-pub(crate) fn said_in(worktree: &Worktree, ports: &PortLease) -> [(&'static str, OsString); 3] {
-    let above = worktree.path().parent().unwrap_or(Path::new("/"));
-    [
-        ("PLEACH_WORKTREE", worktree.path().into()),
-        ("PLEACH_PORT", ports.first().to_string().into()),
-        // A worktree that loses its `.git` must not be taken for part of a repository above it.
-        ("GIT_CEILING_DIRECTORIES", above.into()),
-    ]
-}
-
 /// What the way a command ended says of what it was run on.
 fn verdict(record: &Record, what: &str, log: &Path, place: &Path) -> RunEnding {
     let trouble = |how: String| {
@@ -274,21 +187,21 @@ fn verdict(record: &Record, what: &str, log: &Path, place: &Path) -> RunEnding {
         RunEnding::Trouble(format!("{what} {how}{said}"))
     };
     match &record.ending {
-        Ending::Exited(0) => RunEnding::Ran(Run::Green),
+        Ending::Exited(0) => RunEnding::Ran(TestResult::Passed),
         Ending::Exited(code @ (126 | 127)) => {
             trouble(format!("could not be started (exit code {code})"))
         }
         Ending::Exited(code) if (BY_SIGNAL + 1..=LAST_SIGNAL).contains(code) => {
-            trouble(format!("was ended by signal {}", code - BY_SIGNAL))
+            trouble(format!("was killed by signal {}", code - BY_SIGNAL))
         }
         Ending::Exited(_) if has_no_room(place, log) => {
             trouble("failed while the disk was full".to_owned())
         }
-        Ending::Exited(_) => RunEnding::Ran(Run::Red),
-        Ending::Signalled(signal) => trouble(format!("was ended by signal {signal}")),
+        Ending::Exited(_) => RunEnding::Ran(TestResult::Failed),
+        Ending::Signalled(signal) => trouble(format!("was killed by signal {signal}")),
         Ending::TimedOut => trouble("took too long (validate_timeout)".to_owned()),
         Ending::NotStarted(why) => trouble(format!("could not be started: {why}")),
-        Ending::Vanished => trouble("lost its wrapper".to_owned()),
+        Ending::Vanished => trouble("was killed with its wrapper".to_owned()),
         Ending::Stalled | Ending::Cancelled | Ending::Abandoned => RunEnding::Stopped,
     }
 }

@@ -4,22 +4,22 @@
 //! with their byte ranges; `finish` decides which of them are tasks.
 
 mod block;
+mod candidate;
 mod checkbox;
 mod checks;
 mod depends;
 mod files;
 mod finish;
 mod front_matter;
-mod known;
 mod leading_id;
 mod metadata;
 mod note;
 mod phase_label;
 mod pieces;
 mod ranges;
-mod raw;
 mod section;
-mod written;
+mod task_index;
+mod title;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -30,18 +30,18 @@ use pleach_domain::task::{Priority, TaskStatus};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use self::block::{Block, unguarded};
+use self::candidate::{CandidateKind, Claim, RawNote, TaskCandidate};
 use self::checkbox::Checkbox;
-use self::checks::{ChecksOf, Criteria};
+use self::checks::{ChecksPhase, Criteria};
 use self::depends::without_depends;
 use self::front_matter::body_start;
 use self::leading_id::{SetOff, leading_id};
-use self::metadata::Key;
+use self::metadata::MetadataKey;
 pub(crate) use self::phase_label::phase_title;
 use self::phase_label::{PhaseName, is_criteria_label, named_phase_title};
 use self::phase_label::{numbered_phase_title, verify_label};
 use self::pieces::pieces;
-use self::raw::{Claim, Kind, Raw, RawNote};
-use self::written::{bold_number, first_line, without_id};
+use self::title::{bold_number, first_line, without_id};
 use crate::Document;
 use crate::lines::Lines;
 
@@ -54,7 +54,7 @@ pub(crate) fn read(text: &str) -> Document {
 }
 
 fn read_in_pieces(text: &str, size: usize) -> Document {
-    let mut reader = Reader::new(text);
+    let mut reader = MarkdownReader::new(text);
     for piece in pieces(text, body_start(text), size) {
         let start = piece.start;
         for (event, range) in parser(&text[piece]) {
@@ -78,25 +78,25 @@ fn parser(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
 /// What was gathered from the text, in its order.
 #[derive(Debug, Default)]
 struct Gathered {
-    raws: Vec<Raw>,
+    raws: Vec<TaskCandidate>,
     phases: Vec<Phase>,
     notes: Vec<RawNote>,
 }
 
 /// A list item that is open.
 #[derive(Debug, Default)]
-struct Item {
+struct OpenItem {
     checkbox: Option<Checkbox>,
     raw: Option<usize>,
     has_text: bool,
 }
 
-struct Reader<'t> {
+struct MarkdownReader<'t> {
     text: &'t str,
     lines: Lines<'t>,
     gathered: Gathered,
     block: Block,
-    items: Vec<Item>,
+    items: Vec<OpenItem>,
     /// Depth of code and comments, which say nothing.
     aside: u32,
     /// Depth of block quotes, in which only notes count.
@@ -105,14 +105,14 @@ struct Reader<'t> {
     phases: Vec<(HeadingLevel, PhaseNumber)>,
     /// The numbers of phases that are called by a word.
     named_phases: HashMap<String, PhaseNumber>,
-    verifying: Option<ChecksOf>,
+    verifying: Option<ChecksPhase>,
     /// What this part of the file is, if it lists what must be true in the end.
     criteria: Option<Criteria>,
     /// A key whose value is the list below it, and the depth it stands at.
-    list_key: Option<(Key, usize)>,
+    list_key: Option<(MetadataKey, usize)>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> MarkdownReader<'t> {
     fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -162,7 +162,7 @@ impl<'t> Reader<'t> {
             _ if self.quotes > 0 => {}
             Event::Start(Tag::Item) => {
                 self.flush();
-                self.items.push(Item::default());
+                self.items.push(OpenItem::default());
             }
             Event::End(TagEnd::Item) => {
                 self.flush();
@@ -265,7 +265,7 @@ impl<'t> Reader<'t> {
         let found = leading_id(title).or_else(|| bold_number(&written, title));
         let Some(found) = found else { return };
         let line = self.lines.at(range.start);
-        let mut raw = Raw::new(Kind::Section, line, range.end..range.end);
+        let mut raw = TaskCandidate::new(CandidateKind::Section, line, range.end..range.end);
         raw.id = Some(found.id.into());
         raw.claim = match found.set_off {
             SetOff::TaskWord => Claim::TaskWord,
@@ -290,7 +290,7 @@ impl<'t> Reader<'t> {
         self.phases.last().map(|(_, number)| *number)
     }
 
-    fn open(&mut self, mut raw: Raw) {
+    fn open(&mut self, mut raw: TaskCandidate) {
         raw.phase = self.phase();
         raw.is_criterion = match self.criteria {
             Some(Criteria::Heading(_)) => true,
@@ -378,7 +378,7 @@ impl<'t> Reader<'t> {
     fn free_line(&mut self, text: &str, line: u32) {
         let text = text.trim();
         if let Some((named, check)) = verify_label(text) {
-            let checks = ChecksOf(named.or(self.phase()));
+            let checks = ChecksPhase(named.or(self.phase()));
             self.verifying = Some(checks);
             self.add_check(checks, check);
         } else if note::has_tag(text) {

@@ -43,20 +43,20 @@ pub enum StatusFileError {
         line: u32,
     },
     /// It has no such task.
-    #[error("there is no task {0} in the status file")]
+    #[error("task {0} not found in the status file")]
     NoSuchTask(String),
 }
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object with a list of tasks")]
-struct Outer<'a> {
+struct StatusDocument<'a> {
     #[serde(borrow)]
     tasks: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 #[serde(expecting = "a task is an object with id and status")]
-struct Entry<'a> {
+struct StatusEntry<'a> {
     id: IdText,
     #[serde(borrow)]
     status: &'a RawValue,
@@ -70,19 +70,19 @@ impl StatusFile {
     /// Reads a status file.
     pub fn read(text: &str) -> Result<Self, StatusFileError> {
         let mut lines = Lines::new(text);
-        let outer: Outer<'_> = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        let outer: StatusDocument<'_> = serde_json::from_str(text.trim_start_matches('\u{feff}'))
             .map_err(|error| malformed(&error, 1))?;
         let mut tasks = Vec::with_capacity(outer.tasks.len());
         let mut seen = HashSet::new();
         for raw in outer.tasks {
             let line = lines.at(place_of(text, raw.get()).start);
-            let entry: Entry<'_> =
+            let entry: StatusEntry<'_> =
                 serde_json::from_str(raw.get()).map_err(|error| malformed(&error, line))?;
             let status = serde_json::from_str(entry.status.get())
                 .map_err(|error| malformed(&error, line))?;
             let id = entry.id.into_text();
             if !seen.insert(id.clone()) {
-                let message = format!("task {id} stands twice in the status file");
+                let message = format!("task {id} is listed twice in the status file");
                 return Err(StatusFileError::Malformed { message, line });
             }
             tasks.push(StatusTask {

@@ -50,7 +50,7 @@ pub enum WriteBackError {
         title: String,
     },
     /// More than one task of the text could be meant.
-    #[error("there is more than one task {id} ({title}) in the plan")]
+    #[error("several tasks in the plan are {id} ({title})")]
     Ambiguous {
         /// Its id.
         id: TaskId,
@@ -84,7 +84,7 @@ impl Document {
     /// Why the text has no place for a state, if it has none.
     pub fn refuses(&self, position: usize, to: &Marker) -> Option<&'static str> {
         match (&self.places[position].mark, to) {
-            (Mark::Checkbox(_), Marker::InProgress) => Some("a checkbox is open or done"),
+            (Mark::Checkbox(_), Marker::InProgress) => Some("a checkbox is either open or done"),
             (Mark::None, _) => Some("it has no checkbox and no Status line"),
             _ => None,
         }
@@ -115,13 +115,13 @@ impl WriteBackError {
 
 /// The tasks of a document by what tells them apart.
 struct Finder<'d> {
-    positions: HashMap<(Option<&'d TaskId>, &'d str), Found>,
+    positions: HashMap<(Option<&'d TaskId>, &'d str), Matches>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Found {
+enum Matches {
     Once(usize),
-    Often,
+    Several,
 }
 
 impl<'d> Finder<'d> {
@@ -130,9 +130,9 @@ impl<'d> Finder<'d> {
         let places = document.plan.tasks.iter().zip(&document.places).enumerate();
         for (position, (task, place)) in places {
             let key = identity(&task.id, &task.title, place.identity);
-            let found = positions.entry(key).or_insert(Found::Once(position));
-            if !matches!(found, Found::Once(first) if *first == position) {
-                *found = Found::Often;
+            let found = positions.entry(key).or_insert(Matches::Once(position));
+            if !matches!(found, Matches::Once(first) if *first == position) {
+                *found = Matches::Several;
             }
         }
         Self { positions }
@@ -144,8 +144,8 @@ impl<'d> Finder<'d> {
             .positions
             .get(&identity(&change.id, &change.title, change.identity))
         {
-            Some(Found::Once(position)) => Ok(*position),
-            Some(Found::Often) => Err(WriteBackError::Ambiguous { id, title }),
+            Some(Matches::Once(position)) => Ok(*position),
+            Some(Matches::Several) => Err(WriteBackError::Ambiguous { id, title }),
             None => Err(WriteBackError::Gone { id, title }),
         }
     }

@@ -8,19 +8,19 @@ use axum::response::{IntoResponse, Response};
 use pleach_engine::agent::NoAgent;
 use pleach_engine::config::ConfigError;
 use pleach_engine::control::ControlError;
-use pleach_engine::database::DatabaseError;
 use pleach_engine::fault::{Blame, Fault, Faults};
-use pleach_engine::git::{GitError, StoreError};
 use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::prompt::UnknownPlace;
 use pleach_engine::run::RunError;
-use pleach_engine::sandbox::NoSandbox;
-use pleach_engine::secrets::Secrets;
 use pleach_engine::start::StartError;
-use pleach_engine::state_folder::StateFolderError;
 use pleach_engine::stored_batch::LookupError;
-use pleach_engine::view::ViewError;
-use pleach_engine::worktree::WorktreeError;
+use pleach_git::git::{GitError, StoreError};
+use pleach_git::worktree::WorktreeError;
+use pleach_log::database::DatabaseError;
+use pleach_log::view::ViewError;
+use pleach_system::sandbox::NoSandbox;
+use pleach_system::secrets::Secrets;
+use pleach_system::state_folder::StateFolderError;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -129,7 +129,7 @@ impl Refusal {
     }
 
     pub(crate) fn stopping() -> Self {
-        let hint = "ask again once it is back";
+        let hint = "try again once it has restarted";
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "stopping",
@@ -148,8 +148,8 @@ impl Refusal {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "bug",
-            "Pleach has a bug",
-            "the server's log tells more; please report it",
+            "internal error",
+            "see the server's log; please report this bug",
         )
     }
 }
@@ -179,14 +179,14 @@ impl IntoResponse for Refusal {
             let headers = response.headers_mut();
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response.extensions_mut().insert(Told(code));
+        response.extensions_mut().insert(LoggedCode(code));
         response
     }
 }
 
 /// The code of an error, for the log.
 #[derive(Debug, Clone)]
-pub(crate) struct Told(pub(crate) String);
+pub(crate) struct LoggedCode(pub(crate) String);
 
 /// Codes that do not mean what their kind usually means.
 fn status_of(fault: &Fault) -> StatusCode {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pleach_engine::agent::Versions;
 use pleach_engine::host::Host;
-use pleach_engine::state_folder::StateFolder;
+use pleach_system::state_folder::StateFolder;
 use tokio::sync::{Semaphore, watch};
 
 use crate::answer::Refusal;
@@ -21,11 +21,11 @@ const MOST_AT_WORK: usize = 32;
 
 /// What all requests share.
 #[derive(Debug, Clone)]
-pub(crate) struct App(Arc<Shared>);
+pub(crate) struct App(Arc<AppState>);
 
 /// The same, behind its counter.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct AppState {
     /// Where Pleach keeps its own.
     pub(crate) state: StateFolder,
     /// Pleach's own program, which git calls back and which wraps agents.
@@ -78,7 +78,7 @@ pub(crate) async fn over(mut stopping: watch::Receiver<Stopping>) {
 
 impl App {
     pub(crate) fn new(state: StateFolder, program: PathBuf, consent: Consent, door: Door) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(AppState {
             events: Hub::new(&state),
             transcripts: Transcripts::default(),
             versions: Versions::asked_by(program.clone()),
@@ -120,9 +120,9 @@ impl App {
 }
 
 impl std::ops::Deref for App {
-    type Target = Shared;
+    type Target = AppState;
 
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &AppState {
         &self.0
     }
 }

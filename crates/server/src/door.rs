@@ -24,7 +24,7 @@ use self::token::Token;
 use crate::answer::Refusal;
 use crate::app::App;
 use crate::input::{LARGEST_BODY, too_large};
-use crate::listen::Introduction;
+use crate::listen::ConnectionAuth;
 
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 const SEC_FETCH_MODE: &str = "sec-fetch-mode";
@@ -43,7 +43,7 @@ pub(crate) struct Door {
 
 /// What a path asks of whoever comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ward {
+enum PathAccess {
     /// Pages and signs of life, which tell nothing.
     Open,
     /// What leads to a pass or a token, and asks for neither.
@@ -54,7 +54,7 @@ enum Ward {
 
 /// How somebody showed who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum Credential {
     /// A program, by the token itself.
     Token,
     /// A browser, by the pass it got for a link.
@@ -81,25 +81,25 @@ impl Door {
         proof::prove(&self.token, nonce, address)
     }
 
-    fn look_at(&self, request: &Request) -> Result<(), Refusal> {
+    fn authorize(&self, request: &Request) -> Result<(), Refusal> {
         let headers = request.headers();
         check_head(request)?;
         self.hosts.check(request.uri(), headers)?;
-        let ward = ward_of(request.uri().path());
+        let ward = path_access(request.uri().path());
         let shown = self.who(headers);
         if shown.is_some()
-            && let Some(introduction) = request.extensions().get::<Introduction>()
+            && let Some(introduction) = request.extensions().get::<ConnectionAuth>()
         {
             introduction.is_known();
         }
-        if ward == Ward::Closed && shown.is_none() {
+        if ward == PathAccess::Closed && shown.is_none() {
             return Err(unknown());
         }
         self.check_origin(request.method(), headers, ward, shown)?;
         check_length(headers)
     }
 
-    fn who(&self, headers: &HeaderMap) -> Option<Shown> {
+    fn who(&self, headers: &HeaderMap) -> Option<Credential> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let word = bearer(given.next()?)?;
         // Two of them are a riddle.
@@ -107,9 +107,9 @@ impl Door {
             return None;
         }
         if self.token.is(word) {
-            return Some(Shown::Token);
+            return Some(Credential::Token);
         }
-        self.passes.is_one(word).then_some(Shown::Pass)
+        self.passes.is_one(word).then_some(Credential::Pass)
     }
 
     /// A page of somebody else may neither act nor read.
@@ -117,11 +117,11 @@ impl Door {
         &self,
         method: &Method,
         headers: &HeaderMap,
-        ward: Ward,
-        shown: Option<Shown>,
+        ward: PathAccess,
+        shown: Option<Credential>,
     ) -> Result<(), Refusal> {
         let header = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
-        let is_page = ward == Ward::Open
+        let is_page = ward == PathAccess::Open
             && *method == Method::GET
             && header(SEC_FETCH_MODE) == Some(b"navigate");
         let is_foreign = matches!(
@@ -136,9 +136,9 @@ impl Door {
         match (origins.next(), origins.next()) {
             (Some(origin), None) if self.hosts.is_own_origin(origin, headers) => Ok(()),
             (Some(_), _) => Err(foreign("another origin")),
-            (None, _) if is_safe || shown == Some(Shown::Token) => Ok(()),
+            (None, _) if is_safe || shown == Some(Credential::Token) => Ok(()),
             // Browsers always say where such a request comes from.
-            (None, _) => Err(foreign("nobody knows where")),
+            (None, _) => Err(foreign("an unknown origin")),
         }
     }
 }
@@ -150,14 +150,14 @@ fn bearer(authorization: &HeaderValue) -> Option<&[u8]> {
     is_bearer.then(|| word.trim_ascii())
 }
 
-fn ward_of(path: &str) -> Ward {
+fn path_access(path: &str) -> PathAccess {
     match path {
         // A page that tells nothing by itself, which browsers ask for without a pass.
-        "/api/docs" => Ward::Open,
-        "/api/enter" | "/api/proof" => Ward::Entry,
-        "/metrics" => Ward::Closed,
-        _ if path == "/api" || path.starts_with("/api/") => Ward::Closed,
-        _ => Ward::Open,
+        "/api/docs" => PathAccess::Open,
+        "/api/enter" | "/api/proof" => PathAccess::Entry,
+        "/metrics" => PathAccess::Closed,
+        _ if path == "/api" || path.starts_with("/api/") => PathAccess::Closed,
+        _ => PathAccess::Open,
     }
 }
 
@@ -174,8 +174,8 @@ fn check_head(request: &Request) -> Result<(), Refusal> {
     Err(Refusal::new(
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         "head_too_large",
-        "the head of the request is longer than 64 KiB",
-        "send what is long in the body",
+        "the request's headers exceed 64 KiB",
+        "send long values in the body",
     ))
 }
 
@@ -193,7 +193,7 @@ fn unknown() -> Refusal {
     Refusal::new(
         StatusCode::UNAUTHORIZED,
         "no_token",
-        "this wants a token",
+        "authentication required",
         "programs send `Authorization: Bearer` with the content of the file `token` in Pleach's state folder; browsers \
          open the link that `pleach serve` prints",
     )
@@ -203,14 +203,14 @@ fn foreign(from: &str) -> Refusal {
     Refusal::new(
         StatusCode::FORBIDDEN,
         "foreign_origin",
-        format!("this request comes from {from}"),
+        format!("requests from {from} are refused"),
         "use the address that `pleach serve` prints",
     )
 }
 
 /// Looks at a request, lets it pass or not, and has every answer say how browsers are to treat it.
 pub(crate) async fn stand_at(State(app): State<App>, request: Request, next: Next) -> Response {
-    let mut response = match app.door.look_at(&request) {
+    let mut response = match app.door.authorize(&request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };

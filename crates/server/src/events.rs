@@ -19,7 +19,7 @@ pub(crate) use hub::Hub;
 
 use crate::answer::Refusal;
 use crate::app::{App, Stopping};
-use crate::input::{Asked, check_id};
+use crate::input::{QueryParams, check_id};
 use frame::Filter;
 use hub::MOST_CLIENTS;
 use stream::{Pieces, Start};
@@ -34,7 +34,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 /// Which events are wanted.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+struct EventsQuery {
     /// Go on after the event of this number; `Last-Event-ID` wins.
     #[param(value_type = Option<u64>)]
     from: Option<String>,
@@ -52,13 +52,13 @@ struct Wanted {
 /// `batch:interrupted` (nobody is at a batch) have no number and tell only the latest state. The data of each event is a
 /// schema of this document: that of `batch:task:started` is `BatchTaskStartedEvent`.
 #[utoipa::path(get, path = "/api/events", operation_id = "followEvents", tag = "events",
-    params(Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Go on after the event of this number")),
+    params(EventsQuery, ("Last-Event-ID" = Option<u64>, Header, description = "Resume after the event with this number")),
     responses(
         (status = 200, body = String, content_type = "text/event-stream"),
     ))]
 async fn events(
     State(app): State<App>,
-    Asked(wanted): Asked<Wanted>,
+    QueryParams(wanted): QueryParams<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     if *app.stopping.borrow() == Stopping::Over {
@@ -103,8 +103,8 @@ fn number(field: &str, text: &str) -> Result<Start, Refusal> {
         Refusal::field(
             StatusCode::BAD_REQUEST,
             field,
-            "that is no number of an event",
-            "leave it out to hear what happens from now on",
+            "not an event number",
+            "omit it to get only new events",
         )
     })
 }
@@ -113,7 +113,7 @@ fn too_many() -> Refusal {
     Refusal::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "too_many_clients",
-        format!("{MOST_CLIENTS} clients listen to events already"),
-        "close one of them, and try again",
+        format!("{MOST_CLIENTS} clients are already connected"),
+        "close one of them, then try again",
     )
 }

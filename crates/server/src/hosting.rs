@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use pleach_engine::causes::with_causes;
-use pleach_engine::database::{Among, BatchFilter, Database, DatabaseError};
 use pleach_engine::host::{Begun, Host, HostError, Running};
-use pleach_engine::run::{Prepared, RunError, Told, take_up};
+use pleach_engine::run::{LoopNotice, Prepared, RunError, take_up};
+use pleach_log::database::{Among, BatchFilter, Database, DatabaseError};
+use pleach_system::text::causes::with_causes;
 use tokio::sync::oneshot;
 
 use crate::answer::Refusal;
@@ -24,7 +24,7 @@ pub(crate) const TO_THE_END: Duration = Duration::from_hours(10_000);
 /// A place for batches that writes their notes to the log.
 pub(crate) fn host() -> Host {
     Host::new(|batch, told| {
-        if let Told::Note(note) = told {
+        if let LoopNotice::Note(note) = told {
             tracing::info!(batch, note, "told");
         }
     })
@@ -35,7 +35,7 @@ pub(crate) fn go_on_with_what_was_interrupted(app: &App) {
     let app = app.clone();
     let work = move || {
         if let Err(error) = take_up_all(&app) {
-            tracing::warn!(error = with_causes(&error), "could not look for batches");
+            tracing::warn!(error = with_causes(&error), "could not look up batches");
         }
     };
     spawn("take-up", work);
@@ -50,16 +50,24 @@ fn take_up_all(app: &App) -> Result<(), DatabaseError> {
         let batch = row.id;
         match take_up(&app.state, batch, &app.program, None) {
             Ok(Some(prepared)) => match app.host.run(prepared) {
-                Ok(_) => tracing::info!(batch, "was interrupted; going on with it"),
+                Ok(_) => tracing::info!(batch, "resuming an interrupted batch"),
                 Err(HostError::Leaving) => return Ok(()),
                 Err(error) => {
-                    tracing::warn!(batch, error = with_causes(&error), "stays interrupted");
+                    tracing::warn!(
+                        batch,
+                        error = with_causes(&error),
+                        "could not resume an interrupted batch"
+                    );
                 }
             },
             // Somebody is at it, or has just ended it.
             Ok(None) | Err(RunError::Over(_)) => {}
             Err(error) => {
-                tracing::warn!(batch, error = with_causes(&error), "stays interrupted");
+                tracing::warn!(
+                    batch,
+                    error = with_causes(&error),
+                    "could not resume an interrupted batch"
+                );
             }
         }
     }
@@ -68,7 +76,7 @@ fn take_up_all(app: &App) -> Result<(), DatabaseError> {
 
 /// Begins nothing new, and ends the server when what runs has ended.
 pub(crate) fn drain(app: &App) {
-    tracing::info!("stopping; what runs is waited for");
+    tracing::info!("stopping: waiting for running batches to finish");
     app.stopping.send_replace(Stopping::Draining);
     app.host.begin_no_more();
     end_when_idle(app, TO_THE_END);
@@ -76,7 +84,7 @@ pub(crate) fn drain(app: &App) {
 
 /// Has everything stop with its work kept, then ends the server.
 pub(crate) fn leave(app: &App) {
-    tracing::info!("stopping; what runs is asked to stop, and goes on with the next server");
+    tracing::info!("stopping: running batches are paused and resume when a server starts");
     app.stopping.send_replace(Stopping::Leaving);
     app.host.leave();
     end_when_idle(app, LEAVING);
@@ -86,7 +94,7 @@ fn end_when_idle(app: &App, patience: Duration) {
     let app = app.clone();
     let work = move || {
         if !app.host.wait_until_idle(patience) {
-            tracing::warn!("batches do not stop; the next server goes on with them");
+            tracing::warn!("some batches did not stop; they resume when a server starts");
         }
         app.stopping.send_replace(Stopping::Over);
     };
@@ -105,7 +113,7 @@ pub(crate) fn begin(app: &App, prepared: Prepared) -> Result<(u32, Running), Ref
     let running = app.host.run(prepared).map_err(|error| match error {
         HostError::Leaving => Refusal::stopping(),
         HostError::NoThread(_) => {
-            tracing::error!(error = with_causes(&error), "a batch could not begin");
+            tracing::error!(error = with_causes(&error), "could not start a batch");
             Refusal::bug()
         }
     })?;
@@ -138,8 +146,8 @@ impl Turn {
         Err(Refusal::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "busy",
-            "too much of what was asked for is still on its way",
-            "ask again in a moment",
+            "too many requests are in progress",
+            "try again in a moment",
         ))
     }
 }
@@ -174,10 +182,7 @@ pub(crate) async fn within<T: Send + 'static>(
         let _turn = turn;
         if let Err(Err(refusal)) = say.send(work(&app)) {
             // Whoever asked was told that it goes on.
-            tracing::warn!(
-                code = refusal.told(),
-                "what was asked for did not come about"
-            );
+            tracing::warn!(code = refusal.told(), "the request did not take effect");
         }
     };
     let thread = std::thread::Builder::new().name("control".to_owned());

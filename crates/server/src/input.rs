@@ -32,7 +32,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             return match *method {
                 Method::POST => read(b"{}").map(Self),
                 // What replaces or changes something says with what.
-                _ => Err(bad_body(String::new(), "there is no body".to_owned())),
+                _ => Err(bad_body(String::new(), "the body is missing".to_owned())),
             };
         }
         if !is_json {
@@ -47,7 +47,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if bytes.trim_ascii_start().starts_with(b"[") {
             return Err(bad_body(
                 String::new(),
-                "a JSON object is wanted".to_owned(),
+                "the body must be a JSON object".to_owned(),
             ));
         }
         read(&bytes).map(Self)
@@ -86,8 +86,8 @@ async fn all_of<S: Send + Sync>(
         Refusal::new(
             StatusCode::REQUEST_TIMEOUT,
             "too_slow",
-            "the body did not come in time",
-            format!("send it whole within {} seconds", PATIENCE.as_secs()),
+            "the body did not arrive in time",
+            format!("send the whole body within {} seconds", PATIENCE.as_secs()),
         )
     })?;
     read.map_err(|rejection| match rejection.status() {
@@ -95,8 +95,8 @@ async fn all_of<S: Send + Sync>(
         _ => Refusal::new(
             StatusCode::BAD_REQUEST,
             "bad_body",
-            "the body could not be read",
-            "send it whole, and as JSON",
+            "could not read the body",
+            "send a complete JSON body",
         ),
     })
 }
@@ -128,15 +128,15 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
 
 fn bad_body(path: String, message: String) -> Refusal {
     let path = if path == "." { String::new() } else { path };
-    let hint = "`/api/docs` shows what belongs there";
+    let hint = "`/api/docs` describes the body";
     Refusal::field(StatusCode::BAD_REQUEST, path, message, hint).code("bad_body")
 }
 
 /// The query of a request.
 #[derive(Debug)]
-pub(crate) struct Asked<T>(pub(crate) T);
+pub(crate) struct QueryParams<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
@@ -151,7 +151,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
                     StatusCode::BAD_REQUEST,
                     "bad_query",
                     message,
-                    "`/api/docs` shows what may be asked",
+                    "`/api/docs` describes the parameters",
                 )
             })?;
         Ok(Self(asked))
@@ -160,15 +160,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 
 /// The names in the path of a request.
 #[derive(Debug)]
-pub(crate) struct Named<T>(pub(crate) T);
+pub(crate) struct PathParams<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathParams<T> {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let Path(named) = Path::from_request_parts(parts, state)
             .await
-            .map_err(|_| bad_id("a name in the path is not well-formed"))?;
+            .map_err(|_| bad_id("malformed id in the path"))?;
         Ok(Self(named))
     }
 }
@@ -178,7 +178,7 @@ pub(crate) fn bad_id(message: &str) -> Refusal {
         StatusCode::BAD_REQUEST,
         "bad_id",
         message,
-        "batches are named by their number, projects and tasks by the `id` they are listed with",
+        "use the `id` that batches, projects and tasks are listed with",
     )
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     if is_well_formed {
         Ok(())
     } else {
-        Err(bad_id("that is no id"))
+        Err(bad_id("malformed id"))
     }
 }
 

@@ -8,14 +8,14 @@ mod counts;
 mod door;
 mod events;
 mod hosting;
-mod in_step;
 mod input;
 mod listen;
+mod plan_sync;
 mod routes;
 
 pub use app::Consent;
 pub use door::opener::write_opener;
 pub use door::proof::Challenge;
 pub use door::token::{Token, TokenError};
-pub use listen::{Options, ServeError, Server, Stopper};
+pub use listen::{Options, ServeError, Server, Service, Stopper};
 pub use routes::{document, document_text};

@@ -2,8 +2,8 @@
 //!
 //! Knows sockets and time; what is answered is the routes' business.
 
-mod crowd;
-mod patience;
+mod connections;
+mod write_timeout;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -17,20 +17,20 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use pleach_engine::pace::paced;
-use pleach_engine::state_folder::StateFolder;
+use pleach_system::pace::paced;
+use pleach_system::state_folder::StateFolder;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt as _;
 
-use self::crowd::Crowd;
-pub(crate) use self::crowd::Introduction;
-use self::patience::Impatient;
+pub(crate) use self::connections::ConnectionAuth;
+use self::connections::Connections;
+use self::write_timeout::WriteTimeout;
 use crate::app::{App, Consent, Stopping, over};
 use crate::door::token::{Token, TokenError};
 use crate::door::{Door, Hosts, opener};
 use crate::hosting;
-use crate::in_step::{keep_in_step, welcome};
+use crate::plan_sync::{keep_plan_files_in_sync, welcome};
 use crate::routes::router;
 
 /// How long the head of a request may take, and how long a connection may be idle.
@@ -72,7 +72,7 @@ pub enum ServeError {
         port: u16,
     },
     /// There is no listening at the address.
-    #[error("could not listen at {address}")]
+    #[error("could not listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -83,46 +83,43 @@ pub enum ServeError {
     #[error(transparent)]
     Token(#[from] TokenError),
     /// There are no threads to serve with.
-    #[error("could not start to serve")]
+    #[error("could not start the server")]
     Threads(#[source] io::Error),
+}
+
+/// What is served, without sockets: it answers requests, however they come.
+#[derive(Debug)]
+pub struct Service {
+    app: App,
+    address: SocketAddr,
 }
 
 /// A server that listens and does not answer yet.
 #[derive(Debug)]
 pub struct Server {
-    app: App,
+    service: Service,
     listeners: Vec<TcpListener>,
-    address: SocketAddr,
 }
 
 /// The address that the other end of a connection knows us by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OurEnd(pub(crate) SocketAddr);
+pub(crate) struct LocalAddress(pub(crate) SocketAddr);
 
 /// Has a server stop, from any thread.
 #[derive(Debug, Clone)]
 pub struct Stopper(App);
 
-impl Server {
-    /// Takes the port.
-    pub fn bind(options: Options) -> Result<Self, ServeError> {
-        let listeners = match options.host {
-            Some(host) => vec![listen(SocketAddr::new(host, options.port))?],
-            None => listen_on_loopback(options.port)?,
-        };
-        let address = listeners[0].local_addr().map_err(ServeError::Threads)?;
-        let token = Token::of(options.state.path())?;
+impl Service {
+    /// Answers to names of this machine with the port of that address, and to those that are allowed.
+    pub fn new(options: Options, address: SocketAddr) -> Result<Self, TokenError> {
+        let token = Token::load_or_create(options.state.path())?;
         let hosts = Hosts::new(address.port(), &options.allow_hosts);
         let door = Door::new(token, hosts);
         let app = App::new(options.state, options.program, options.consent, door);
         if let Some(repository) = &options.repository {
             welcome(&app, repository);
         }
-        Ok(Self {
-            app,
-            listeners,
-            address,
-        })
+        Ok(Self { app, address })
     }
 
     /// Where it listens.
@@ -144,6 +141,38 @@ impl Server {
         Stopper(self.app.clone())
     }
 
+    /// Everything that it answers.
+    pub fn router(&self) -> Router {
+        router(self.app.clone())
+    }
+
+    /// Does what nobody has to ask for, until it is stopped: goes on with batches that were interrupted, keeps boards in
+    /// step with plan files.
+    pub fn work(&self) -> impl Future<Output = ()> + use<> {
+        let app = self.app.clone();
+        hosting::go_on_with_what_was_interrupted(&app);
+        async move {
+            tokio::select! {
+                () = keep_plan_files_in_sync(app.clone()) => {}
+                () = opener::sweep(app.clone()) => {}
+                () = over(app.stopping.subscribe()) => {}
+            }
+        }
+    }
+}
+
+impl Server {
+    /// Takes the port.
+    pub fn bind(options: Options) -> Result<Self, ServeError> {
+        let listeners = match options.host {
+            Some(host) => vec![listen(SocketAddr::new(host, options.port))?],
+            None => listen_on_loopback(options.port)?,
+        };
+        let address = listeners[0].local_addr().map_err(ServeError::Threads)?;
+        let service = Service::new(options, address)?;
+        Ok(Self { service, listeners })
+    }
+
     /// Serves until it is stopped.
     pub fn run(self) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -153,11 +182,18 @@ impl Server {
             .build()
             .map_err(ServeError::Threads)?;
         tracing::info!(address = %self.address, version = env!("CARGO_PKG_VERSION"), "serving");
-        hosting::go_on_with_what_was_interrupted(&self.app);
-        let served = runtime.block_on(serve(self.app, self.listeners));
+        let served = runtime.block_on(serve(&self.service, self.listeners));
         runtime.shutdown_timeout(Duration::from_secs(1));
         tracing::info!("stopped");
         served.map_err(ServeError::Threads)
+    }
+}
+
+impl std::ops::Deref for Server {
+    type Target = Service;
+
+    fn deref(&self) -> &Service {
+        &self.service
     }
 }
 
@@ -201,26 +237,24 @@ fn listen_on_loopback(port: u16) -> Result<Vec<TcpListener>, ServeError> {
     }
 }
 
-async fn serve(app: App, listeners: Vec<TcpListener>) -> io::Result<()> {
-    let service = router(app.clone());
-    let crowd = Crowd::new();
+async fn serve(service: &Service, listeners: Vec<TcpListener>) -> io::Result<()> {
+    let router = service.router();
+    let crowd = Connections::new();
     let (working, mut worked) = mpsc::channel(1);
-    let mut chores = tokio::task::JoinSet::new();
+    let mut accepting = tokio::task::JoinSet::new();
     for listener in listeners {
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        chores.spawn(accept(
-            app.clone(),
+        accepting.spawn(accept(
+            service.app.clone(),
             listener,
-            service.clone(),
+            router.clone(),
             Arc::clone(&crowd),
             working.clone(),
         ));
     }
     drop(working);
-    chores.spawn(keep_in_step(app.clone()));
-    chores.spawn(opener::sweep(app.clone()));
-    over(app.stopping.subscribe()).await;
-    chores.shutdown().await;
+    service.work().await;
+    accepting.shutdown().await;
     // Ends when nobody is left to say that they work. Whoever does not finish in time is cut off.
     let _ = tokio::time::timeout(LAST_WORDS, worked.recv()).await;
     Ok(())
@@ -230,7 +264,7 @@ async fn accept(
     app: App,
     listener: tokio::net::TcpListener,
     service: Router,
-    crowd: Arc<Crowd>,
+    crowd: Arc<Connections>,
     working: mpsc::Sender<()>,
 ) {
     loop {
@@ -250,7 +284,7 @@ async fn accept(
             }
             // Mostly because there are no file descriptors left.
             Err(error) => {
-                tracing::warn!(%error, "could not take a connection");
+                tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -260,7 +294,7 @@ async fn accept(
 async fn converse(
     stream: TcpStream,
     service: Router,
-    introduction: Introduction,
+    introduction: ConnectionAuth,
     stopping: watch::Receiver<Stopping>,
 ) {
     // Events are small and late ones are bad ones.
@@ -270,11 +304,11 @@ async fn converse(
     };
     let service = service.map_request(move |mut request: hyper::Request<Incoming>| {
         let extensions = request.extensions_mut();
-        extensions.insert(OurEnd(address));
+        extensions.insert(LocalAddress(address));
         extensions.insert(introduction.clone());
         request
     });
-    let stream = TokioIo::new(Impatient::new(stream, paced(STUCK)));
+    let stream = TokioIo::new(WriteTimeout::new(stream, paced(STUCK)));
     let mut protocol = http1::Builder::new();
     protocol
         .timer(TokioTimer::new())
@@ -294,6 +328,6 @@ async fn converse(
 
 fn tell_odd(ended: Result<(), hyper::Error>) {
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke off");
+        tracing::debug!(%error, "connection closed unexpectedly");
     }
 }

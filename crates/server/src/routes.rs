@@ -45,11 +45,11 @@ use crate::{door, input};
     components(schemas(ErrorBody)),
     security(("token" = []))
 )]
-struct Preface;
+struct ApiDoc;
 
 /// All routes, described.
 fn described() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Preface::openapi())
+    OpenApiRouter::with_openapi(ApiDoc::openapi())
         .merge(health::routes())
         .merge(entry::routes())
         .merge(docs::routes())
@@ -100,8 +100,8 @@ pub(crate) fn router(app: App) -> Router {
 fn nothing_here() -> Refusal {
     Refusal::not_found(
         "no_such_path",
-        "there is nothing at this path",
-        "`/api/docs` lists what there is",
+        "unknown path",
+        "`/api/docs` lists all paths",
     )
 }
 
@@ -109,7 +109,7 @@ async fn wrong_method() -> Refusal {
     Refusal::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "wrong_method",
-        "this path does not know that method",
-        "`/api/docs` lists what there is",
+        "method not allowed on this path",
+        "`/api/docs` lists all paths",
     )
 }

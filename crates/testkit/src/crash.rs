@@ -9,18 +9,18 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::tangle::Chance;
+use crate::tangle::SeededRng;
 
 /// How often a program is looked at that may end by itself.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Random moments, the same for the same seed.
-pub struct Moments(Chance);
+pub struct Moments(SeededRng);
 
 impl Moments {
     /// The moments of a seed.
-    pub fn of(seed: u64) -> Self {
-        Self(Chance::of(seed))
+    pub fn from_seed(seed: u64) -> Self {
+        Self(SeededRng::from_seed(seed))
     }
 
     /// A time below a limit.
@@ -37,7 +37,7 @@ impl Moments {
 
 /// How a program that was to be killed came to its end.
 #[derive(Debug)]
-pub enum Struck {
+pub enum KillOutcome {
     /// It was killed.
     Killed,
     /// It had ended by itself before.
@@ -50,18 +50,18 @@ pub fn strike(
     said: &Path,
     time: Duration,
     kill: impl FnOnce(&mut Child),
-) -> io::Result<Struck> {
+) -> io::Result<KillOutcome> {
     let until = Instant::now() + time;
     let mut child = start(command, said)?;
     if let Some(status) = wait_until(&mut child, until)? {
-        return Ok(Struck::Ended(status));
+        return Ok(KillOutcome::Ended(status));
     }
     kill(&mut child);
     let status = child.wait()?;
     // It may have been quicker.
     Ok(match status.code() {
-        None => Struck::Killed,
-        Some(_) => Struck::Ended(status),
+        None => KillOutcome::Killed,
+        Some(_) => KillOutcome::Ended(status),
     })
 }
 
@@ -175,7 +175,7 @@ mod tests {
         let killed = strike(&mut shell("exec sleep 100"), &said, time, |child| {
             child.kill().unwrap();
         });
-        assert!(matches!(killed.unwrap(), Struck::Killed));
+        assert!(matches!(killed.unwrap(), KillOutcome::Killed));
         assert!(began.elapsed() >= time);
         let ended = strike(
             &mut shell("echo over; exit 3"),
@@ -183,7 +183,7 @@ mod tests {
             Duration::from_mins(1),
             |_| unreachable!("it ends by itself"),
         );
-        assert!(matches!(ended.unwrap(), Struck::Ended(status) if status.code() == Some(3)));
+        assert!(matches!(ended.unwrap(), KillOutcome::Ended(status) if status.code() == Some(3)));
         assert_eq!(fs::read_to_string(said).unwrap(), "over\n");
     }
 

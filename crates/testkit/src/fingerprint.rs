@@ -23,7 +23,7 @@ impl fmt::Debug for Fingerprint {
 impl TestRepo {
     /// Everything about this repository that a tool may not change behind its user's back.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(self)
+        Fingerprint::take(self)
     }
 }
 
@@ -37,7 +37,7 @@ impl Fingerprint {
         [only(self, other, '-'), only(other, self, '+')].concat()
     }
 
-    fn of(repo: &TestRepo) -> Self {
+    fn take(repo: &TestRepo) -> Self {
         let mut lines = Vec::new();
         let questions: &[&[&str]] = &[
             &["for-each-ref", "--format=%(refname) %(objectname)"],

@@ -17,7 +17,9 @@ use tempfile::TempDir;
 use self::route::Routed;
 use self::state::{Meanwhile, State};
 use crate::hermetic::ask;
-use crate::http::{Answers, Asked, Listening, Reply, UNAUTHORIZED, backend, is_in_argv, login};
+use crate::http::{
+    Handler, HttpRequest, Listening, Reply, UNAUTHORIZED, backend, is_in_argv, login,
+};
 use crate::repo::TestRepo;
 
 pub use state::Opened;
@@ -56,7 +58,7 @@ pub enum ForgeStep {
 
 /// What goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum ForgeFault {
     /// The connection ends without an answer.
     Cut,
     /// No answer ever comes.
@@ -81,14 +83,14 @@ pub enum Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// Before anything is done.
-    Before(Fault),
+    Before(ForgeFault),
     /// After it was done, so that only the answer is lost.
-    After(Fault),
+    After(ForgeFault),
 }
 
 /// A request as it came in.
 #[derive(Debug, Clone)]
-pub struct Asking {
+pub struct ForgeRequest {
     /// What it was for, if it was for anything.
     pub step: Option<ForgeStep>,
     /// The method.
@@ -103,12 +105,12 @@ pub struct Asking {
 
 /// Serves repositories and the interface of a forge until it is dropped.
 pub struct ForgeServer {
-    shared: Arc<Shared>,
+    shared: Arc<ForgeInner>,
     listening: Listening,
     root: TempDir,
 }
 
-struct Shared {
+struct ForgeInner {
     style: ForgeStyle,
     token: String,
     state: Mutex<State>,
@@ -118,12 +120,12 @@ impl ForgeServer {
     /// Starts a forge that knows one token.
     pub fn start(style: ForgeStyle, token: &str) -> Self {
         let root = TempDir::new().expect("a temporary folder can be made");
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ForgeInner {
             style,
             token: token.to_owned(),
             state: Mutex::new(State::new(root.path())),
         });
-        let listening = Listening::start(Arc::clone(&shared) as Arc<dyn Answers>);
+        let listening = Listening::start(Arc::clone(&shared) as Arc<dyn Handler>);
         let server = Self {
             shared,
             listening,
@@ -247,7 +249,7 @@ impl ForgeServer {
     }
 
     /// Everything that was asked so far.
-    pub fn requests(&self) -> Vec<Asking> {
+    pub fn requests(&self) -> Vec<ForgeRequest> {
         self.state().requests.clone()
     }
 
@@ -273,14 +275,14 @@ impl ForgeServer {
     }
 }
 
-impl Shared {
+impl ForgeInner {
     fn state(&self) -> MutexGuard<'_, State> {
         let state = self.state.lock();
         state.expect("no thread panics while it answers")
     }
 
-    fn note(&self, asked: &Asked, step: Option<ForgeStep>, complaint: Option<String>) {
-        let asking = Asking {
+    fn note(&self, asked: &HttpRequest, step: Option<ForgeStep>, complaint: Option<String>) {
+        let asking = ForgeRequest {
             step,
             method: asked.method.clone(),
             target: asked.target.clone(),
@@ -291,7 +293,7 @@ impl Shared {
     }
 
     /// Answers git.
-    fn repository(&self, asked: &Asked) -> io::Result<Reply> {
+    fn repository(&self, asked: &HttpRequest) -> io::Result<Reply> {
         let step = match asked.target.split_once(".git/").map(|(_, rest)| rest) {
             Some("info/refs?service=git-receive-pack") => ForgeStep::AnnouncePush,
             Some("git-receive-pack") => ForgeStep::Push,
@@ -319,7 +321,7 @@ impl Shared {
     }
 
     /// Answers programs.
-    fn interface(&self, asked: &Asked, target: &str) -> Reply {
+    fn interface(&self, asked: &HttpRequest, target: &str) -> Reply {
         let routed = Routed::find(self.style, asked, target);
         let (step, complaint) = match &routed {
             Ok(routed) => (Some(routed.step), routed.complaint(self.style, asked)),
@@ -333,7 +335,7 @@ impl Shared {
             return shape::error(400, &complaint);
         }
         if !route::is_logged_in(self.style, asked, &self.token) {
-            return shape::fault(self.style, &Fault::BadLogin, "");
+            return shape::fault(self.style, &ForgeFault::BadLogin, "");
         }
         let failure = self.state().take_failure(routed.step);
         if let Some(Failure::Before(fault)) = &failure {
@@ -347,8 +349,8 @@ impl Shared {
     }
 }
 
-impl Answers for Shared {
-    fn answer(&self, asked: &Asked) -> io::Result<Reply> {
+impl Handler for ForgeInner {
+    fn answer(&self, asked: &HttpRequest) -> io::Result<Reply> {
         let below = match self.style {
             ForgeStyle::GitHub => "/api/v3",
             ForgeStyle::GitLab => "/api/v4",

@@ -6,7 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::http::{Answers, Asked, Listening, Reply, UNAUTHORIZED, backend, is_in_argv, login};
+use crate::http::{
+    Handler, HttpRequest, Listening, Reply, UNAUTHORIZED, backend, is_in_argv, login,
+};
 
 /// Who is let in.
 #[derive(Debug, Clone)]
@@ -34,11 +36,11 @@ pub struct Request {
 
 /// Serves the repositories below a folder until it is dropped.
 pub struct GitServer {
-    shared: Arc<Shared>,
+    shared: Arc<GitServerInner>,
     listening: Listening,
 }
 
-struct Shared {
+struct GitServerInner {
     root: PathBuf,
     access: Access,
     /// What must be on no command line.
@@ -49,13 +51,13 @@ struct Shared {
 impl GitServer {
     /// Starts to serve; `password` is what is looked for on command lines.
     pub fn start(root: &Path, access: Access, password: &str) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(GitServerInner {
             root: root.to_owned(),
             access,
             password: password.to_owned(),
             requests: Mutex::default(),
         });
-        let listening = Listening::start(Arc::clone(&shared) as Arc<dyn Answers>);
+        let listening = Listening::start(Arc::clone(&shared) as Arc<dyn Handler>);
         Self { shared, listening }
     }
 
@@ -76,8 +78,8 @@ impl GitServer {
     }
 }
 
-impl Answers for Shared {
-    fn answer(&self, asked: &Asked) -> io::Result<Reply> {
+impl Handler for GitServerInner {
+    fn answer(&self, asked: &HttpRequest) -> io::Result<Reply> {
         let login = asked.headers.get("authorization").map(|value| login(value));
         let request = Request {
             target: asked.target.clone(),

@@ -31,16 +31,16 @@ pub(crate) enum Reply {
     /// Nothing happens until the client has had enough.
     Silence,
     /// Somebody else writes to the client, for as long as it takes.
-    Stream(Stream),
+    Stream(StreamWriter),
 }
 
 /// Writes an answer bit by bit.
-pub(crate) type Stream = Box<dyn FnOnce(&TcpStream) -> io::Result<()>>;
+pub(crate) type StreamWriter = Box<dyn FnOnce(&TcpStream) -> io::Result<()>>;
 
 /// Gives the answers of a server.
-pub(crate) trait Answers: Send + Sync + 'static {
+pub(crate) trait Handler: Send + Sync + 'static {
     /// Answers one request; an error cuts the connection.
-    fn answer(&self, asked: &Asked) -> io::Result<Reply>;
+    fn answer(&self, asked: &HttpRequest) -> io::Result<Reply>;
 }
 
 /// A server that runs until it is dropped.
@@ -52,7 +52,7 @@ pub(crate) struct Listening {
 
 impl Listening {
     /// Starts to serve on a free port.
-    pub(crate) fn start(answers: Arc<dyn Answers>) -> Self {
+    pub(crate) fn start(answers: Arc<dyn Handler>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let address = listener.local_addr().expect("it is bound");
         let is_over = Arc::new(AtomicBool::new(false));
@@ -82,7 +82,7 @@ impl Drop for Listening {
     }
 }
 
-fn serve(listener: &TcpListener, answers: &Arc<dyn Answers>, is_over: &AtomicBool) {
+fn serve(listener: &TcpListener, answers: &Arc<dyn Handler>, is_over: &AtomicBool) {
     let connections = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming() {
         if is_over.load(Ordering::SeqCst) {
@@ -102,10 +102,10 @@ fn serve(listener: &TcpListener, answers: &Arc<dyn Answers>, is_over: &AtomicBoo
     }
 }
 
-fn converse(mut stream: &TcpStream, answers: &dyn Answers) -> io::Result<()> {
+fn converse(mut stream: &TcpStream, answers: &dyn Handler) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let asked = Asked::read(&mut BufReader::new(stream))?;
+    let asked = HttpRequest::read(&mut BufReader::new(stream))?;
     match answers.answer(&asked)? {
         Reply::Bytes(bytes) => stream.write_all(&bytes),
         Reply::Cut => Ok(()),
@@ -118,7 +118,7 @@ fn converse(mut stream: &TcpStream, answers: &dyn Answers) -> io::Result<()> {
 }
 
 /// A request, read to its end.
-pub(crate) struct Asked {
+pub(crate) struct HttpRequest {
     pub(crate) method: String,
     pub(crate) target: String,
     /// By their names in lower case.
@@ -126,7 +126,7 @@ pub(crate) struct Asked {
     pub(crate) body: Vec<u8>,
 }
 
-impl Asked {
+impl HttpRequest {
     fn read(stream: &mut impl BufRead) -> io::Result<Self> {
         let first = line(stream)?;
         let mut words = first.split(' ').map(str::to_owned);
@@ -188,7 +188,7 @@ fn chunks(stream: &mut impl BufRead) -> io::Result<Vec<u8>> {
 }
 
 /// Lets git itself answer.
-pub(crate) fn backend(root: &Path, asked: &Asked) -> io::Result<Vec<u8>> {
+pub(crate) fn backend(root: &Path, asked: &HttpRequest) -> io::Result<Vec<u8>> {
     let (path, query) = asked.target.split_once('?').unwrap_or((&asked.target, ""));
     let header = |name: &str| asked.headers.get(name).map_or("", String::as_str);
     let mut child = Command::new("git")

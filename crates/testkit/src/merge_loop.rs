@@ -54,7 +54,7 @@ const NO_CONVERSION: &str = "* -text !eol !ident !filter !working-tree-encoding\
 ///
 /// Everything is written beside the repository, which stays as it is.
 pub fn merge_loop(repo: &Path, base: &str, branches: &[String]) -> MergeLoop {
-    let scratch = Scratch::of(repo);
+    let scratch = Scratch::beside(repo);
     scratch.ask(&["checkout", "--quiet", "--detach", base]);
     let merge = |branch: &String| scratch.merge(branch);
     let (merged, left_out) = sort(branches, merge);
@@ -69,7 +69,7 @@ pub fn merge_loop(repo: &Path, base: &str, branches: &[String]) -> MergeLoop {
 ///
 /// Everything is written beside the repository, which stays as it is.
 pub fn merge_tree_loop(repo: &Path, base: &str, branches: &[String]) -> MergeLoop {
-    let scratch = Scratch::of(repo);
+    let scratch = Scratch::beside(repo);
     let mut tip = scratch.ask(&["rev-parse", &format!("{base}^{{commit}}")]);
     let merge = |branch: &String| scratch.merge_trees(&mut tip, branch);
     let (merged, left_out) = sort(branches, merge);
@@ -96,7 +96,7 @@ struct Scratch {
 
 impl Scratch {
     /// Next to the repository, so that both are on the same kind of disk.
-    fn of(repo: &Path) -> Self {
+    fn beside(repo: &Path) -> Self {
         let real = hermetic::ask(
             repo,
             &["rev-parse", "--path-format=absolute", "--git-common-dir"],

@@ -26,12 +26,12 @@ use serde_json::{Value, json};
 
 use self::anthropic::Anthropic;
 use self::chat::Chat;
-use self::fault::{Counters, Fault, Plan};
+use self::fault::{Counters, FaultPlan, ModelFault};
 use self::gemini::Gemini;
-use self::reply::{Said, Wire, failed, json_answer, spoken};
+use self::reply::{ModelReply, Wire, failed, json_answer, spoken};
 use self::responses::Responses;
 use self::script::Next;
-use crate::http::{Answers, Asked, Listening, Reply, percent_decoded};
+use crate::http::{Handler, HttpRequest, Listening, Reply, percent_decoded};
 
 /// What is said where no script is.
 const NOTHING_TO_DO: &str = "There is nothing to do.";
@@ -67,7 +67,7 @@ impl ModelStub {
     /// Starts a server on a free port of loopback.
     pub fn start() -> Self {
         let shared = Arc::new(Shared::default());
-        let listening = Listening::start(Arc::clone(&shared) as Arc<dyn Answers>);
+        let listening = Listening::start(Arc::clone(&shared) as Arc<dyn Handler>);
         Self { shared, listening }
     }
 
@@ -123,9 +123,10 @@ impl Shared {
     }
 
     /// The answer of a model to a conversation.
-    fn speak(&self, wire: &dyn Wire, plan: &Plan, body: &Value) -> Reply {
+    fn speak(&self, wire: &dyn Wire, plan: &FaultPlan, body: &Value) -> Reply {
         let talk = wire.talk(body);
-        let mut said = Said::new(self.calls.fetch_add(1, Ordering::Relaxed), plan.usage, body);
+        let mut said =
+            ModelReply::new(self.calls.fetch_add(1, Ordering::Relaxed), plan.usage, body);
         // Titles and summaries are asked for without tools.
         if talk.tools.is_empty() {
             said.text = Some("A scripted answer".to_owned());
@@ -134,8 +135,8 @@ impl Shared {
         if let Some(fault) = self.counters.next(plan, "") {
             return failed(wire, &fault, &said, talk.is_streamed);
         }
-        let fault = |words: &str, script: &str| -> Option<Fault> {
-            let inner = Plan::of(&format!("id={},fail={words}", plan.id));
+        let fault = |words: &str, script: &str| -> Option<ModelFault> {
+            let inner = FaultPlan::parse(&format!("id={},fail={words}", plan.id));
             self.counters.next(&inner, script)
         };
         match script::next(&talk, &fault) {
@@ -151,15 +152,15 @@ impl Shared {
     }
 }
 
-impl Answers for Shared {
-    fn answer(&self, asked: &Asked) -> io::Result<Reply> {
+impl Handler for Shared {
+    fn answer(&self, asked: &HttpRequest) -> io::Result<Reply> {
         let target = percent_decoded(&asked.target);
         let (plan, path) = match target.strip_prefix("/~") {
             Some(rest) => {
                 let (faults, path) = rest.split_once('/').unwrap_or((rest, ""));
-                (Plan::of(faults), format!("/{path}"))
+                (FaultPlan::parse(faults), format!("/{path}"))
             }
-            None => (Plan::of(""), target),
+            None => (FaultPlan::parse(""), target),
         };
         let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
         self.note(Seen {

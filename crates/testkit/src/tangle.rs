@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of merging: whether branches conflict is for git to say.
 
-pub(crate) mod chance;
+pub(crate) mod rng;
 pub(crate) mod stream;
 mod tasks;
 mod wild;
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-pub(crate) use chance::Chance;
+pub(crate) use rng::SeededRng;
 
 use crate::hermetic;
-use stream::Stream;
+use stream::FastImport;
 
 /// What a random repository shall be like.
 #[derive(Clone, Debug)]
@@ -111,8 +111,8 @@ impl Tangle {
 
     /// Makes the repository.
     pub fn make(&self) -> Tangled {
-        let repo = Empty::new(self.form, self.parent.as_deref());
-        let mut stream = Stream::into(&repo.path);
+        let repo = EmptyRepo::new(self.form, self.parent.as_deref());
+        let mut stream = FastImport::into(&repo.path);
         let branches = match &self.habit {
             Habit::Tasks(shares) => tasks::write(self, shares, &mut stream),
             Habit::Wild => wild::write(self, &mut stream),
@@ -151,13 +151,13 @@ impl Tangled {
 }
 
 /// A repository before its commits are imported.
-pub(crate) struct Empty {
+pub(crate) struct EmptyRepo {
     folder: TempDir,
     pub(crate) path: PathBuf,
     form: Form,
 }
 
-impl Empty {
+impl EmptyRepo {
     pub(crate) fn new(form: Form, parent: Option<&Path>) -> Self {
         let folder = parent.map_or_else(TempDir::new, TempDir::new_in);
         let folder = folder.expect("a temporary folder can be made");

@@ -11,49 +11,49 @@ use clap::{Args, ValueEnum};
     reason = "each is a switch of the command line"
 )]
 #[command(
-    after_help = "The first Ctrl-C asks what runs to stop and keeps all work (with --drain it waits for it), the second \
-                  does not wait any more; the next `pleach serve` goes on with what was interrupted."
+    after_help = "The first Ctrl-C stops running agents and keeps all work (with --drain it waits for them to finish); the \
+                  second exits at once. The next `pleach serve` resumes interrupted batches."
 )]
 pub(crate) struct ServeArgs {
-    /// The port to listen at; 0 for any that is free
+    /// The port to listen on; 0 for any free one
     #[arg(long, default_value_t = 3001)]
     pub(crate) port: u16,
-    /// An address beyond this machine to listen at; needs --insecure and --allow-host
+    /// The address to listen on, if not loopback; needs --insecure and --allow-host
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) host: Option<IpAddr>,
-    /// Listen where others can hear what is said: Pleach speaks no TLS, so put a proxy in front
+    /// Listen beyond loopback without TLS, behind a reverse proxy that adds it
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// A further name to answer to, such as the one of a proxy, with its port if that is not the usual one
+    /// Another host name to accept, such as a proxy's, with its port unless that is the default one
     #[arg(long, value_name = "NAME[:PORT]")]
     pub(crate) allow_host: Vec<String>,
-    /// Open a browser
+    /// Open the board in a browser
     #[arg(long)]
     pub(crate) open: bool,
-    /// When asked to stop, take no new batches and wait for those that run
+    /// On shutdown, accept no new batches and wait for the running ones to finish
     #[arg(long)]
     pub(crate) drain: bool,
-    /// Consent to the files and settings that steer agents, for every batch that is asked for
+    /// Consent to the files and settings that control agents, for every batch
     #[arg(long, visible_alias = "autonomous")]
     pub(crate) yes: bool,
-    /// How to write the log, to standard error; `PLEACH_LOG` chooses what is in it (`info` by default)
+    /// The format of the log on standard error; `PLEACH_LOG` sets its level (`info` by default)
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log: LogFormat,
-    /// Say where it listens as one line of JSON
+    /// Print the address and link as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A project's pleach.toml can switch its sandbox off or widen it. `pleach run` asks for consent to that; requests to\n\
-                  `pleach serve` are refused until a person has trusted the project here. Changed settings need trust again."
+    after_help = "A project's pleach.toml can turn its sandbox off or loosen it. `pleach run` asks for consent to that; requests to\n\
+                  `pleach serve` are refused until you trust the project here. Changed settings need trust again."
 )]
 pub(crate) struct TrustArgs {
     /// The folder of the project
     #[arg(default_value = ".")]
     pub(crate) project: PathBuf,
-    /// Trust it without being asked
+    /// Trust the project without asking
     #[arg(long, conflicts_with = "revoke")]
     pub(crate) yes: bool,
     /// Revoke trust
@@ -63,10 +63,10 @@ pub(crate) struct TrustArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// For people
+    /// Plain text
     Text,
-    /// One object a line
+    /// One JSON object per line
     Json,
-    /// Nothing
+    /// No log
     Off,
 }

@@ -5,11 +5,11 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Finds the plan in use, the installed agents, and the commands that test and prepare the project. A\n\
-                  pleach.toml that is there is never written over."
+    after_help = "Detects the plan, the installed agents, and the commands that test and set up the project. An existing\n\
+                  pleach.toml is never overwritten."
 )]
 pub(crate) struct InitArgs {
-    /// Print what would be written, and write nothing
+    /// Print the file instead of writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON
@@ -18,11 +18,9 @@ pub(crate) struct InitArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: 0 a run would work, whatever else was found · 3 something would keep it from working"
-)]
+#[command(after_help = "Exit codes: 0 ready to run · 3 a problem prevents a run")]
 pub(crate) struct DoctorArgs {
-    /// Ask the server of the repository as well; nothing else uses the network
+    /// Also contact the repository's server; nothing else uses the network
     #[arg(long)]
     pub(crate) fetch: bool,
     /// Print JSON
@@ -34,7 +32,7 @@ pub(crate) struct DoctorArgs {
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples: pleach agents · pleach agents test claude · pleach agents test codex --model gpt-5 · pleach agents resume claude\n\n\
-                  Logins are looked for on this machine; nobody is asked over the network."
+                  Logins are read from files on this machine, without using the network."
 )]
 pub(crate) struct AgentsArgs {
     #[command(subcommand)]
@@ -46,7 +44,7 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsAction {
-    /// Have one agent do a tiny real task in a temporary repository, and tell what was learnt
+    /// Run an agent on a tiny task in a temporary repository
     Test(AgentTestArgs),
     /// Lift an agent's usage-limit pause, in all repositories
     Resume(AgentResumeArgs),
@@ -54,7 +52,7 @@ pub(crate) enum AgentsAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentResumeArgs {
-    /// The agent, as `pleach agents` names it
+    /// The agent's name, as listed by `pleach agents`
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// Print JSON
@@ -64,19 +62,19 @@ pub(crate) struct AgentResumeArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 it works · 1 it did not make it · 3 it is not installed or not logged in"
+    after_help = "Exit codes: 0 the agent works · 1 it failed · 3 it is not installed or not logged in"
 )]
 pub(crate) struct AgentTestArgs {
-    /// The agent: a preset, one of pleach.toml, acp: with a command, or demo
+    /// The agent: a preset, one from pleach.toml, acp:COMMAND, or demo
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// The model that it is to use
+    /// The model for the agent to use
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Leave the temporary repository and the transcript in their place
+    /// Keep the temporary repository and the transcript
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Consent to what pleach.toml of this repository says of the agent
+    /// Consent to the agent settings in this repository's pleach.toml
     #[arg(long)]
     pub(crate) yes: bool,
     /// Print JSON
@@ -89,12 +87,13 @@ pub(crate) struct AgentTestArgs {
     args_conflicts_with_subcommands = true,
     after_help = "Examples: pleach config · pleach config retries · pleach config set retries 3 · \
                   pleach config set validate \"cargo test\" --repo\n\n\
-                  Later wins: ~/.config/pleach/config.toml, pleach.toml, variables such as PLEACH_RETRIES, flags."
+                  Precedence, lowest first: ~/.config/pleach/config.toml, pleach.toml, variables such as\n\
+                  PLEACH_RETRIES, flags."
 )]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     pub(crate) change: Option<ConfigChange>,
-    /// Print the value of this key, and nothing else
+    /// Print only the value of this key
     #[arg(value_name = "KEY")]
     pub(crate) key: Option<String>,
     /// Print JSON
@@ -104,7 +103,7 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigChange {
-    /// Set a key in your own file, or in the repository's; comments stay
+    /// Set a key, in your own file or the repository's; comments are kept
     Set(SetArgs),
 }
 
@@ -113,13 +112,13 @@ pub(crate) struct SetArgs {
     /// The key, such as retries or agents.mine.command
     #[arg(value_name = "KEY")]
     pub(crate) key: String,
-    /// The value; a list is written as in a file, in brackets
+    /// The value; write a list as in TOML, in brackets
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) value: String,
-    /// In ~/.config/pleach/config.toml, for all repositories; the default
+    /// Write to ~/.config/pleach/config.toml, for all repositories (default)
     #[arg(long, conflicts_with = "repo")]
     pub(crate) user: bool,
-    /// In pleach.toml of this repository
+    /// Write to this repository's pleach.toml
     #[arg(long)]
     pub(crate) repo: bool,
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use pleach_engine::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
 use pleach_engine::config::{Config, Settings};
-use pleach_engine::database::{AgentPause, Database};
-use pleach_engine::moment::{clock_time, rfc3339};
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::state_folder::StateFolder;
+use pleach_log::database::{AgentPause, Database};
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::moment::{clock_time, rfc3339};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &AgentsArgs) -> Result<Exit, Failures> {
         Some(AgentsAction::Resume(wanted)) => (resume(wanted), wanted.json),
         None => (list(arguments.json), arguments.json),
     };
-    answer.map_err(|failures| failures.told_to(Reader::of(json)))
+    answer.map_err(|failures| failures.told_to(Reader::from_flag(json)))
 }
 
 /// Batches that wait for the agent see it within a second.
@@ -74,14 +74,14 @@ fn check_known(name: &str, database: &Database) -> Result<(), Failures> {
     }
     let pauses = database.agent_pauses(settings.limit_wait)?;
     let hint = match pauses.as_slice() {
-        [] => "no agent is paused".to_owned(),
+        [] => "no agent is paused; `pleach agents` lists all agents".to_owned(),
         [pause] => pause.lifted_by(),
         several => {
             let names: Vec<&str> = several.iter().map(|pause| pause.agent.as_str()).collect();
-            format!("these agents are paused: {}", names.join(", "))
+            format!("paused agents: {}", names.join(", "))
         }
     };
-    let message = format!("there is no agent {name:?}");
+    let message = format!("unknown agent {name:?}");
     Err(Failure::new(Exit::Usage, "unknown_agent", message)
         .hint(hint)
         .into())
@@ -186,17 +186,17 @@ fn print(all: &[Presence], pauses: &[AgentPause], none: Option<&NoAgent>) {
     }
     match (none, name_of_default(all)) {
         (Some(none), _) => output::print(format_args!(
-            "\n{YELLOW}No agent runs yet{YELLOW:#}: {}\n",
+            "\n{YELLOW}No default agent{YELLOW:#}: {}\n",
             one_line(&none.to_string())
         )),
         (None, Some(name)) => output::print(format_args!(
-            "\n{BOLD}{}{BOLD:#} runs if nothing else is said.\n",
+            "\nDefault agent: {BOLD}{}{BOLD:#}\n",
             one_line(name)
         )),
         (None, None) => {}
     }
     output::print(format_args!(
-        "Choose one with --agent NAME or `pleach config set agent NAME`; try one with `pleach agents test NAME`.\n"
+        "Choose one with --agent NAME or `pleach config set agent NAME`; test one with `pleach agents test NAME`.\n"
     ));
 }
 
@@ -228,7 +228,7 @@ fn place(agent: &Presence) -> String {
         (Some(path), _) => one_line(&path),
         (None, Some(wrong)) => one_line(&wrong.to_string()),
         (None, None) if agent.is_built_in() => "built in".to_owned(),
-        (None, None) => format!("there is no program {}", one_line(&agent.program)),
+        (None, None) => format!("{} not found", one_line(&agent.program)),
     }
 }
 

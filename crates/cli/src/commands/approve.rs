@@ -3,8 +3,8 @@
 use std::io::IsTerminal as _;
 
 use pleach_engine::control::Control;
-use pleach_engine::state_folder::StateFolder;
-use pleach_engine::view::BatchView;
+use pleach_log::view::BatchView;
+use pleach_system::state_folder::StateFolder;
 use serde_json::json;
 
 use super::run::own_program;
@@ -16,7 +16,7 @@ use crate::output::{self, Reader, one_line};
 
 /// Approves the next task of a batch.
 pub(crate) fn run(arguments: &ApproveArgs) -> Result<Exit, Failures> {
-    let reader = Reader::of(arguments.json);
+    let reader = Reader::from_flag(arguments.json);
     approve(arguments, reader).map_err(|failures| failures.told_to(reader))
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn tell_done(
     match reader {
         Reader::Person => output::print(format_args!("{}\n", one_line(message))),
         Reader::Program => {
-            let database = pleach_engine::database::Database::open(state)?;
+            let database = pleach_log::database::Database::open(state)?;
             let view = BatchView::load(state, &database, batch)?;
             let answer = json!({"message": message, "batch": view});
             output::print(format_args!("{answer:#}\n"));

@@ -3,8 +3,8 @@
 use pleach_domain::event::Rollback;
 use pleach_domain::id::BatchNumber;
 use pleach_engine::control::{Control, Effect, cancelled};
-use pleach_engine::run::{Prepared, Told};
-use pleach_engine::state_folder::StateFolder;
+use pleach_engine::run::{LoopNotice, Prepared};
+use pleach_system::state_folder::StateFolder;
 
 use super::approve::tell_done;
 use super::run::own_program;
@@ -12,11 +12,11 @@ use super::status::find_batch;
 use crate::args::CancelArgs;
 use crate::failure::{Exit, Failures};
 use crate::output::{Reader, one_line, tell_error};
-use crate::waiting::Waiting;
+use crate::waiting_line::WaitingLine;
 
 /// Stops what was named.
 pub(crate) fn run(arguments: &CancelArgs) -> Result<Exit, Failures> {
-    let reader = Reader::of(arguments.json);
+    let reader = Reader::from_flag(arguments.json);
     cancel(arguments, reader).map_err(|failures| failures.told_to(reader))
 }
 
@@ -36,10 +36,10 @@ fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
         Rollback::Keep
     };
     let effect = if let Some(task) = &arguments.task {
-        let _waiting = Waiting::tell(format!("stopping task {task} of batch {batch}"));
+        let _waiting = WaitingLine::tell(format!("cancelling task {task} of batch {batch}"));
         control.cancel_task(task)?
     } else {
-        let _waiting = Waiting::tell(format!("stopping batch {batch}"));
+        let _waiting = WaitingLine::tell(format!("cancelling batch {batch}"));
         control.cancel(rollback)?
     };
     let message = match effect {
@@ -52,9 +52,11 @@ fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
 
 /// Brings a batch that nobody runs to its end.
 pub(super) fn end(batch: BatchNumber, prepared: Prepared) -> Result<String, Failures> {
-    tell_error(format_args!("nobody runs batch {batch}; ending it here\n"));
+    tell_error(format_args!(
+        "batch {batch} is not running; cancelling it here\n"
+    ));
     let summary = prepared.run(&mut |told| {
-        if let Told::Note(note) = told {
+        if let LoopNotice::Note(note) = told {
             tell_error(format_args!("note: {}\n", one_line(&note)));
         }
     })?;

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &ConfigArgs) -> Result<Exit, Failures> {
         Some(ConfigChange::Set(wanted)) => change(wanted),
         None => show(arguments),
     };
-    answer.map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    answer.map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 /// Says which variables look like settings and are none.
@@ -38,7 +38,7 @@ pub(crate) fn warn_of_slips() {
     for Misspelt { name, nearest } in misspelt_variables() {
         let name = one_line(&name);
         tell_error(format_args!(
-            "{YELLOW}warning{YELLOW:#}: the variable {name} sets nothing\n{CYAN}hint{CYAN:#}: did you mean {nearest}?\n"
+            "{YELLOW}warning{YELLOW:#}: unknown variable {name}\n{CYAN}hint{CYAN:#}: did you mean {nearest}?\n"
         ));
     }
 }
@@ -175,8 +175,6 @@ fn tell_who_wins(key: &str, file: &Origin, top: &Path, folder: &Path) {
     };
     if !is_file {
         let winner = origin(&winner, folder);
-        tell_error(format_args!(
-            "note: here {winner} says otherwise, and wins\n"
-        ));
+        tell_error(format_args!("note: {winner} overrides it here\n"));
     }
 }

@@ -5,21 +5,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::graph::Rules;
+use pleach_domain::graph::OrderRules;
 use pleach_domain::task_state::Ending;
 use pleach_engine::agent::Chosen;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{EarlierBatches, Fetch, Proofs, RunRequest, Summary, Where, prepare};
-use pleach_engine::shell_words::quoted;
-use pleach_engine::state_folder::StateFolder;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::shell_words::quoted;
 
 use crate::commands::run::own_program;
 use crate::commands::watch::follow;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell};
-use crate::preview::Shown;
+use crate::preview::PreviewInput;
 use crate::summary;
 
 /// What becomes of the demo's tasks, by their order in the plan.
@@ -42,26 +42,26 @@ pub(crate) fn run() -> Result<Exit, Failures> {
         let message = format!("could not {what}: {error}");
         Failures::from(
             Failure::new(Exit::Environment, "demo", message)
-                .hint("set TMPDIR to a folder with room"),
+                .hint("set TMPDIR to a writable folder with free space"),
         )
     };
     let folder = tempfile::Builder::new().prefix("pleach-demo-").tempdir();
     let folder = folder
-        .map_err(|error| trouble("make a temporary folder", &error))?
+        .map_err(|error| trouble("create a temporary folder", &error))?
         .keep();
     let repository = folder.join("greenhouse");
-    std::fs::create_dir(&repository).map_err(|error| trouble("make a folder", &error))?;
-    make_repository(&repository).map_err(|error| trouble("make the demo's repository", &error))?;
+    std::fs::create_dir(&repository).map_err(|error| trouble("create a folder", &error))?;
+    make_repository(&repository).map_err(|error| trouble("create the demo repository", &error))?;
     let request = request(&folder, &repository)?;
-    let shown = Shown::of(&request, Where::Worktrees);
+    let shown = PreviewInput::new(&request, Where::Worktrees);
     let agent = request.agent.agent(&request.program);
     shown.preview(&*agent, &HashMap::new()).print();
     let summary = follow(prepare(request)?, Reader::Person, |_| {})?;
     summary::print(&summary);
     tell(format_args!(
-        "\nThe conflict, the task that breaks the tests, the failure and what it blocks are part of the show.\n\
+        "\nThe conflict, the failing tests, the failed task and the blocked one are part of the demo.\n\
          On the board:  cd {} && PLEACH_HOME={} {} serve --open\n\
-         The repository is {}; remove {} when you have seen enough.\n",
+         The repository is {}; delete {} when you are done.\n",
         quoted(&repository.to_string_lossy()),
         quoted(&folder.join("state").to_string_lossy()),
         quoted(&own_program()?.to_string_lossy()),
@@ -85,7 +85,7 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
             PLAN.to_owned(),
             document,
         ),
-        rules: Rules::default(),
+        rules: OrderRules::default(),
         barriers: Barriers::Stages,
         fallback: Fallback::OneAtATime,
         settings: Settings::of([Config::load(repository)?], repository)?,

@@ -16,7 +16,7 @@ const WORK: Duration = Duration::from_millis(400);
 pub(crate) fn run() -> Exit {
     let mut prompt = String::new();
     if let Err(error) = std::io::stdin().read_to_string(&mut prompt) {
-        tell(format_args!("there is no prompt: {error}\n"));
+        tell(format_args!("could not read the prompt: {error}\n"));
         return Exit::SomeTaskFailed;
     }
     if script(&prompt).next().is_none() {
@@ -63,13 +63,13 @@ fn follow<'s>(mut lines: impl Iterator<Item = &'s str>) -> Result<(), String> {
                 writeln!(opened, "{text}").map_err(|error| format!("{file}: {error}"))?;
             }
             "replace" => {
-                let (old, new) = text.split_once(" => ").ok_or("replace wants old => new")?;
+                let (old, new) = text.split_once(" => ").ok_or("replace takes old => new")?;
                 let before = load(file)?;
                 save(file, &before.replace(old, new))?;
             }
             "expect" if load(file)?.contains(text) => {}
             "expect" => return Err(format!("{file} does not mention {text}")),
-            _ => return Err(format!("the script says {verb:?}, which means nothing")),
+            _ => return Err(format!("unknown script command {verb:?}")),
         }
     }
     Ok(())

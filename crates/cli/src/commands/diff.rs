@@ -2,18 +2,18 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use pleach_engine::causes::with_causes;
-use pleach_engine::database::Database;
 use pleach_engine::patch::{Colour, Extent, PatchError, Taste, Whitespace, patch};
-use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
+use pleach_log::database::Database;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
 
 use super::status::find_batch;
 use crate::args::DiffArgs;
 use crate::columns::terminal_width;
 use crate::failure::{Exit, Failure, Failures};
-use crate::harmless::Harmless;
 use crate::pager;
+use crate::sanitize::TerminalSanitizer;
 
 /// What git takes where there is no terminal.
 const COLUMNS: usize = 80;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &DiffArgs) -> Result<Exit, Failures> {
     };
     let patch = patch(&state, &stored, arguments.task.as_ref(), taste)?;
     if on_terminal {
-        pager::show(&Harmless::default().pass(&patch));
+        pager::show(&TerminalSanitizer::default().pass(&patch));
     } else {
         // As git gave it: somebody may want to apply it. Who reads no further has seen enough.
         let mut output = std::io::stdout().lock();
@@ -67,7 +67,7 @@ impl From<PatchError> for Failures {
                 Failure::new(Exit::Usage, "no_work", what).hint(hint).into()
             }
             PatchError::Gone { .. } => Failure::new(Exit::Usage, "work_gone", with_causes(&error))
-                .hint("`pleach recover` lists what is kept")
+                .hint("`pleach recover` lists kept work")
                 .into(),
         }
     }

@@ -18,7 +18,7 @@ const CYAN: Style = AnsiColor::Cyan.on_default();
 
 /// Looks at everything and tells.
 pub(crate) fn run(arguments: &DoctorArgs) -> Result<Exit, Failures> {
-    let told_to = |failures: Failures| failures.told_to(Reader::of(arguments.json));
+    let told_to = |failures: Failures| failures.told_to(Reader::from_flag(arguments.json));
     let folder = current_folder().map_err(told_to)?;
     let program = own_program().map_err(told_to)?;
     let reach = if arguments.fetch {
@@ -61,11 +61,11 @@ fn print(findings: &[Finding]) {
         of_level.count()
     };
     let line = match (count(Level::Error), count(Level::Warning)) {
-        (0, 0) => "Everything is there.".to_owned(),
-        (0, 1) => "A run works; one thing could be better.".to_owned(),
-        (0, warnings) => format!("A run works; {warnings} things could be better."),
-        (1, _) => "One thing keeps a run from working.".to_owned(),
-        (errors, _) => format!("{errors} things keep a run from working."),
+        (0, 0) => "Ready to run.".to_owned(),
+        (0, 1) => "Ready to run, with 1 warning.".to_owned(),
+        (0, warnings) => format!("Ready to run, with {warnings} warnings."),
+        (1, _) => "1 problem.".to_owned(),
+        (errors, _) => format!("{errors} problems."),
     };
     output::print(format_args!("\n{line}\n"));
 }

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstyle::Style;
-use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, Settings};
-use pleach_engine::database::{Among, Database};
 use pleach_engine::gc::{Broom, Find, GcError, Removed, Repacked, What, empty_folders};
-use pleach_engine::git::{Git, Store};
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::scope::Scope;
-use pleach_engine::state_folder::StateFolder;
+use pleach_git::git::{Git, Store};
+use pleach_log::database::{Among, Database};
+use pleach_log::scope::Scope;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
 use serde_json::{Value, json};
 
 use crate::args::GcArgs;
@@ -22,14 +22,14 @@ use crate::output::{Reader, one_line, print, tell_error};
 use crate::plan_source::current_folder;
 use crate::preview::count;
 use crate::questions::confirmed;
-use crate::waiting::Waiting;
+use crate::waiting_line::WaitingLine;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
 /// Removes what is no longer needed.
 pub(crate) fn run(arguments: &GcArgs) -> Result<Exit, Failures> {
-    clear_up(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    clear_up(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 /// A project to clear up after.
@@ -53,7 +53,7 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
             keep: project.keep,
         })
         .collect();
-    let looking = Waiting::tell("looking for what can go".to_owned());
+    let looking = WaitingLine::tell("looking for what can be removed".to_owned());
     let mut found = Vec::new();
     for broom in &brooms {
         found.push(broom.look()?);
@@ -80,7 +80,7 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
     let mut removed = Removed::default();
     let mut repacked = Vec::new();
     for (broom, finds) in brooms.iter().zip(&found) {
-        let _waiting = Waiting::tell("clearing up".to_owned());
+        let _waiting = WaitingLine::tell("removing".to_owned());
         let gone = broom.remove(finds);
         removed.finds.extend(gone.finds);
         removed.notes.extend(gone.notes);
@@ -88,7 +88,7 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
             Ok(Some(sizes)) => repacked.push(sizes),
             Ok(None) => removed
                 .notes
-                .push("the store was not packed: somebody works in it".to_owned()),
+                .push("the store was not packed: it is in use".to_owned()),
             Err(error) => removed
                 .notes
                 .push(format!("the store was not packed: {}", with_causes(&error))),
@@ -130,7 +130,7 @@ fn projects(
             Err(error) if is_only => return Err(error.into()),
             Err(error) => {
                 let (name, what) = (one_line(&name), one_line(&with_causes(&error)));
-                tell_error(format_args!("note: {name} is left alone: {what}\n"));
+                tell_error(format_args!("note: skipped {name}: {what}\n"));
                 continue;
             }
         };
@@ -145,7 +145,7 @@ fn projects(
 }
 
 fn is_wanted() -> Result<bool, Failures> {
-    let hint = "pass --yes to remove it, or --dry-run to see it only";
+    let hint = "pass --yes to remove without asking, or --dry-run to only list";
     let is_wanted = confirmed("Remove this?", hint)?;
     if !is_wanted {
         tell_error(format_args!("Nothing was removed.\n"));
@@ -155,9 +155,7 @@ fn is_wanted() -> Result<bool, Failures> {
 
 fn show(finds: &[&Find]) {
     if finds.is_empty() {
-        print(format_args!(
-            "Nothing is left behind that could be removed.\n"
-        ));
+        print(format_args!("Nothing to remove.\n"));
         return;
     }
     let width = terminal_width().unwrap_or(usize::MAX);
@@ -180,7 +178,7 @@ fn show(finds: &[&Find]) {
         .any(|find| matches!(find.what, What::Worktree { .. } | What::Resolution { .. }))
     {
         print(format_args!(
-            "{DIM}What is in a worktree is kept before it goes; `pleach recover` brings it back.{DIM:#}\n"
+            "{DIM}Files in worktrees are kept first; `pleach recover` restores them.{DIM:#}\n"
         ));
     }
 }
@@ -192,14 +190,14 @@ fn report(removed: &Removed, repacked: &[Repacked]) {
     let freed: u64 = removed.finds.iter().filter_map(|find| find.bytes).sum();
     if !removed.finds.is_empty() {
         print(format_args!(
-            "{} removed, {} freed\n",
-            count(removed.finds.len(), "thing"),
+            "removed {}, freed {}\n",
+            count(removed.finds.len(), "item"),
             bytes(freed)
         ));
     }
     for sizes in repacked {
         print(format_args!(
-            "store packed: {}, now {}\n",
+            "packed the store: {} → {}\n",
             bytes(sizes.before),
             bytes(sizes.after)
         ));

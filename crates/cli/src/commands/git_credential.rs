@@ -4,7 +4,7 @@
 
 use std::io::Read as _;
 
-use pleach_engine::git::answer_git;
+use pleach_git::git::answer_git;
 
 use crate::failure::Exit;
 use crate::output::{tell, tell_error};

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use pleach_engine::init::Draft;
-use pleach_engine::shell_words::quoted;
+use pleach_system::text::shell_words::quoted;
 use serde_json::json;
 
 use crate::args::InitArgs;
@@ -16,7 +16,7 @@ const DIM: Style = Style::new().dimmed();
 
 /// Writes the file, or shows it.
 pub(crate) fn run(arguments: &InitArgs) -> Result<Exit, Failures> {
-    begin(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    begin(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 fn begin(arguments: &InitArgs) -> Result<Exit, Failures> {
@@ -47,18 +47,16 @@ fn print(draft: &Draft) {
     }
     if !draft.set.iter().any(|(key, ..)| *key == "validate") {
         output::print(format_args!(
-            "no test command was found: set validate, or nothing is proved\n"
+            "no test command found: set validate, or results are not tested\n"
         ));
     }
     match draft.agents.as_slice() {
-        [] => output::print(format_args!(
-            "no agent was found: none is installed, and none is configured\n"
-        )),
+        [] => output::print(format_args!("no agent found\n")),
         agents => output::print(format_args!("agents found: {}\n", agents.join(", "))),
     }
     if !draft.is_repository {
         output::print(format_args!(
-            "this is no git repository: `git init` makes it one, and several tasks at once need one\n"
+            "not a git repository: run `git init` to run several tasks at once\n"
         ));
     }
     match (draft.agent(), draft.agents.is_empty()) {
@@ -68,7 +66,7 @@ fn print(draft: &Draft) {
         )),
         (None, false) => output::print(format_args!("next: `pleach doctor` and `pleach plan`\n")),
         (None, true) => output::print(format_args!(
-            "next: install one that `pleach agents` lists, or name yours below [agents.mine]; then `pleach doctor`\n"
+            "next: install one of those in `pleach agents`, or set a command under [agents.mine]; then run `pleach doctor`\n"
         )),
     }
 }

@@ -1,8 +1,8 @@
 //! `pleach land`: brings the result of a batch to the server, or to a local branch.
 
-use pleach_domain::batch::{Landed, LandingAsked};
+use pleach_domain::batch::{LandingRequest, LandingResult};
 use pleach_engine::control::Control;
-use pleach_engine::state_folder::StateFolder;
+use pleach_system::state_folder::StateFolder;
 
 use super::run::own_program;
 use super::status::find_batch;
@@ -14,7 +14,7 @@ use crate::push_consent::{self, PushConsent, PushQuestion};
 
 /// Lands a batch.
 pub(crate) fn run(arguments: &LandArgs) -> Result<Exit, Failures> {
-    let reader = Reader::of(arguments.json);
+    let reader = Reader::from_flag(arguments.json);
     land(arguments, reader).map_err(|failures| failures.told_to(reader))
 }
 
@@ -26,7 +26,7 @@ fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
         batch: id,
         program: &own_program()?,
     };
-    let mut prepared = control.land(LandingAsked {
+    let mut prepared = control.land(LandingRequest {
         into: arguments.into.clone(),
         despite_findings: arguments.despite_findings,
         unproved: arguments.unproved,
@@ -39,16 +39,16 @@ fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
     let asking = PushQuestion {
         question: &format!("Push batch {number} there?"),
         after_no: &format!(
-            "Nothing was pushed. `pleach land {number} --into BRANCH` brings it to a local branch."
+            "Nothing was pushed. `pleach land {number} --into BRANCH` fast-forwards a local branch instead."
         ),
-        hint: "pass --yes to confirm it; `pleach config set land pr` confirms it for all your projects",
+        hint: "pass --yes to confirm it; `pleach config set land pr` confirms pushes for all projects",
     };
     if push_consent::obtain(&mut prepared, &asking, reader)? == PushConsent::Refused {
         return Ok(Exit::Success);
     }
     let summary = carry_out(*prepared, reader, |_| {})?;
     Ok(match summary.landed {
-        Some(Landed::There) => Exit::Success,
+        Some(LandingResult::Landed) => Exit::Success,
         _ if summary.landing_was_stopped => Exit::Interrupted,
         _ => Exit::SomeTaskFailed,
     })

@@ -1,20 +1,20 @@
 //! `pleach logs`: what the agent of a task said, and goes on saying.
 
+mod entries;
 mod tail;
-mod told;
 mod validation;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pleach_domain::id::TaskId;
-use pleach_engine::database::Database;
-use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
-use pleach_engine::transcript::{LOG, attempt_folder};
-use pleach_engine::view::TaskView;
+use pleach_log::database::Database;
+use pleach_log::transcript::{LOG, attempt_folder};
+use pleach_log::view::TaskView;
+use pleach_system::state_folder::StateFolder;
 
-use super::status::{Sight, find_batch};
+use super::status::{BatchSource, find_batch};
 use crate::args::LogsArgs;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{one_line, tell_error};
@@ -34,17 +34,17 @@ pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
     let id = find_batch(&state, arguments.batch)?;
     let stored = StoredBatch::load(&database, id)?;
     let Some(task) = &arguments.task else {
-        let sight = Sight { state, database };
+        let sight = BatchSource { state, database };
         return validation::print(arguments, id, &sight);
     };
     let position = stored.position(task)?;
-    let archive = Archive {
+    let archive = TaskTranscripts {
         arguments,
         batch: id,
         task,
         position,
         segment: stored.segment(position),
-        sight: Sight { state, database },
+        sight: BatchSource { state, database },
     };
     if arguments.follow {
         archive.follow()?;
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
 }
 
 /// The transcripts of one task.
-struct Archive<'a> {
+struct TaskTranscripts<'a> {
     arguments: &'a LogsArgs,
     /// The id of the batch.
     batch: u32,
@@ -63,18 +63,18 @@ struct Archive<'a> {
     position: usize,
     /// What the task is called in paths.
     segment: String,
-    sight: Sight,
+    sight: BatchSource,
 }
 
 /// Where the task stands.
-struct Standing {
+struct TaskProgress {
     attempts: u32,
     state: &'static str,
     is_over: bool,
     interrupted: bool,
 }
 
-impl Standing {
+impl TaskProgress {
     /// Whether an attempt has said all it will say.
     fn has_ended(&self, attempt: u32) -> bool {
         let at_work = matches!(self.state, "running" | "stopping");
@@ -82,11 +82,11 @@ impl Standing {
     }
 }
 
-impl Archive<'_> {
-    fn standing(&self) -> Result<Standing, Failures> {
+impl TaskTranscripts<'_> {
+    fn standing(&self) -> Result<TaskProgress, Failures> {
         let view = self.sight.load_one(self.batch)?;
         let task: &TaskView = &view.tasks[self.position];
-        Ok(Standing {
+        Ok(TaskProgress {
             attempts: task.last_attempt,
             state: task.state,
             is_over: task.outcome.is_some(),
@@ -107,18 +107,18 @@ impl Archive<'_> {
         };
         let folder = self.folder(attempt);
         if self.arguments.prompt {
-            let is_there = Printer::new().print(&mut Tail::of(folder.join(PROMPT)))?;
+            let is_there = Printer::new().print(&mut Tail::new(folder.join(PROMPT)))?;
             return self.or_missing(is_there, attempt, "prompt");
         }
         let mut printer = self.printer();
-        let mut is_there = printer.print(&mut Tail::of(folder.join(LOG)))?;
+        let mut is_there = printer.print(&mut Tail::new(folder.join(LOG)))?;
         if !is_there {
             // The agent never began; what came before it tells why.
-            is_there = printer.print(&mut Tail::of(folder.join(SETUP_LOG)))?;
+            is_there = printer.print(&mut Tail::new(folder.join(SETUP_LOG)))?;
         }
         printer.finish();
         if !is_there && !standing.has_ended(attempt) {
-            tell_error(format_args!("attempt {attempt} has said nothing yet\n"));
+            tell_error(format_args!("attempt {attempt} has no output yet\n"));
             return Ok(());
         }
         self.or_missing(is_there, attempt, "transcript")
@@ -137,19 +137,19 @@ impl Archive<'_> {
             return Ok(());
         }
         let task = self.task;
-        let message = format!("there is no {what} of attempt {attempt} of task {task}");
+        let message = format!("no {what} for attempt {attempt} of task {task}");
         Err(Failure::new(Exit::Usage, "no_transcript", message)
-            .hint("it never got that far, or `pleach gc` has removed it")
+            .hint("the attempt did not get that far, or `pleach gc` removed it")
             .into())
     }
 
     /// The attempt that is meant, if there was one yet.
-    fn chosen(&self, standing: &Standing) -> Result<Option<u32>, Failures> {
+    fn chosen(&self, standing: &TaskProgress) -> Result<Option<u32>, Failures> {
         let last = (standing.attempts > 0).then_some(standing.attempts);
         match self.arguments.attempt {
             Some(wanted) if wanted > standing.attempts => {
                 let (task, attempts) = (self.task, standing.attempts);
-                let message = format!("task {task} has had no attempt {wanted}");
+                let message = format!("task {task} has no attempt {wanted}");
                 let hint = format!("the last one was attempt {attempts}");
                 let none = "it has not started yet".to_owned();
                 Err(Failure::new(Exit::Usage, "no_attempt", message)
@@ -161,10 +161,10 @@ impl Archive<'_> {
         }
     }
 
-    fn say_not_started(&self, standing: &Standing) {
+    fn say_not_started(&self, standing: &TaskProgress) {
         let (batch, task) = (self.arguments.batch, one_line(self.task.as_str()));
         tell_error(format_args!(
-            "task {task} of batch {batch} has not started: it is {}\n",
+            "task {task} of batch {batch} has not started; it is {}\n",
             standing.state.replace('_', " ")
         ));
     }
@@ -178,7 +178,7 @@ impl Archive<'_> {
         let mut printer = self.printer();
         let mut seen = self.sight.database.last_seq()?;
         let mut looked = Instant::now();
-        let mut transcript = attempt.map(|attempt| Transcript::of(&self.folder(attempt)));
+        let mut transcript = attempt.map(|attempt| Transcript::new(&self.folder(attempt)));
         loop {
             // Looked at before the file: what was said before the end is in it by then.
             let ended = attempt.is_none_or(|attempt| standing.has_ended(attempt));
@@ -194,7 +194,7 @@ impl Archive<'_> {
                         tell_error(format_args!("attempt {next} of task {task}\n"));
                     }
                     attempt = Some(next);
-                    transcript = Some(Transcript::of(&self.folder(next)));
+                    transcript = Some(Transcript::new(&self.folder(next)));
                     continue;
                 }
                 if !may_go_on || standing.is_over || standing.interrupted {
@@ -212,13 +212,13 @@ impl Archive<'_> {
         }
     }
 
-    fn say_why_no_more(&self, standing: &Standing, attempt: Option<u32>) {
-        let (batch, task) = (self.arguments.batch, one_line(self.task.as_str()));
+    fn say_why_no_more(&self, standing: &TaskProgress, attempt: Option<u32>) {
+        let batch = self.arguments.batch;
         if attempt.is_none() && standing.is_over {
             self.say_not_started(standing);
         } else if standing.interrupted && !standing.is_over {
             tell_error(format_args!(
-                "batch {batch} is interrupted; `pleach resume {batch}` goes on with task {task}\n"
+                "batch {batch} is interrupted; `pleach resume {batch}` resumes it\n"
             ));
         }
     }
@@ -231,10 +231,10 @@ struct Transcript {
 }
 
 impl Transcript {
-    fn of(folder: &Path) -> Self {
+    fn new(folder: &Path) -> Self {
         Self {
-            setup: Tail::of(folder.join(SETUP_LOG)),
-            agent: Tail::of(folder.join(LOG)),
+            setup: Tail::new(folder.join(SETUP_LOG)),
+            agent: Tail::new(folder.join(LOG)),
         }
     }
 

@@ -9,9 +9,9 @@ use pleach_domain::plan::{Index, Plan};
 use pleach_domain::problem::nearest_id;
 use pleach_domain::select::{Selection, Term};
 use pleach_domain::task::TaskStatus;
-use pleach_engine::database::MarkedTask;
 use pleach_engine::plan_file::{PlanFile, RewriteError, Settled};
 use pleach_formats::{Change, Document, Identity, Marker, StatusFile, WriteBackError, set_markers};
+use pleach_log::database::MarkedTask;
 use serde_json::json;
 
 use crate::args::{MarkArgs, State};
@@ -28,7 +28,7 @@ const MOST_REPEATS: usize = 5;
 
 /// Marks the tasks.
 pub(crate) fn run(arguments: &MarkArgs) -> Result<Exit, Failures> {
-    mark(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    mark(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 fn mark(arguments: &MarkArgs) -> Result<Exit, Failures> {
@@ -61,7 +61,7 @@ fn mark(arguments: &MarkArgs) -> Result<Exit, Failures> {
         }
         for id in &marked.remembered {
             output::print(format_args!(
-                "{} is {status}; Pleach remembers that, {file} cannot hold it\n",
+                "{} is {status} (stored by Pleach, not in {file})\n",
                 one_line(id)
             ));
         }
@@ -115,10 +115,10 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
                 let failure = Failure::new(
                     Exit::Usage,
                     "bad_selection",
-                    "tasks to mark are named one by one",
+                    "mark takes only ids, ranges and phases",
                 );
                 return Err(failure
-                    .hint("name ids, ranges such as 3.1-3.4, or phase:1")
+                    .hint("for example: pleach mark 1.1 3.1-3.4 phase:1 complete")
                     .into());
             }
         };
@@ -127,7 +127,7 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
             let failure = Failure::new(
                 Exit::Usage,
                 "task_not_found",
-                format!("there is no task {word}"),
+                format!("task {word} not found"),
             );
             return Err(match nearest_id(&word, index.ids()) {
                 Some(near) => failure.hint(format!("did you mean {near}?")).into(),
@@ -153,8 +153,8 @@ fn refuse_doubles(plan: &Plan, index: &Index, positions: &[usize]) -> Result<(),
         .filter(|position| doubles.contains(position))
         .map(|position| {
             let id = &plan.tasks[*position].id;
-            let message = format!("there is more than one task {id}");
-            Failure::new(Exit::Usage, "duplicate_id", message).hint("give one of them another id")
+            let message = format!("several tasks have the id {id}");
+            Failure::new(Exit::Usage, "duplicate_id", message).hint("give each task its own id")
         });
     Failures::check(twice.collect())
 }
@@ -192,7 +192,7 @@ fn refusal(document: &Document, position: usize, state: State) -> Option<&'stati
         State::Started => document.refuses(position, &Marker::InProgress),
         State::Complete => document.refuses(position, &Marker::Completed),
         State::Pending => document.refuses(position, &Marker::Pending),
-        State::Failed | State::Skipped => Some("a plan says what is wanted and what is done"),
+        State::Failed | State::Skipped => Some("plan files have no such status"),
     }
 }
 
@@ -209,7 +209,7 @@ fn refused(source: &PlanSource, positions: &[usize], state: State) -> Result<Fai
         Failure {
             place: Some(format!("{}:{}", source.name(), task.line)),
             ..Failure::new(Exit::Usage, "cannot_hold", message)
-                .hint("use --status FILE to keep more; in a git repository Pleach remembers it")
+                .hint("use --status FILE; in a git repository Pleach stores it itself")
         }
     });
     match Failures::check(refusals.collect()) {
@@ -249,7 +249,7 @@ fn write_marks(
         |text| set_markers(text, &changes),
         |error: WriteBackError| {
             Failure::new(Exit::Usage, "plan_write_failed", error.to_string())
-                .hint("look at the plan and mark it again")
+                .hint("check the plan, then mark it again")
         },
     )
 }
@@ -331,7 +331,7 @@ fn write<E>(
             return Ok(());
         }
     }
-    let message = format!("{} is being saved over and over", path.display());
+    let message = format!("{} kept changing while it was written", path.display());
     Err(Failure::new(Exit::Usage, "plan_write_failed", message)
         .hint("try again in a moment")
         .into())

@@ -4,9 +4,9 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::graph::Graph;
 use pleach_domain::next::{NextRules, Offer, Rule, next};
 use pleach_domain::plan::Plan;
-use pleach_engine::outlook::Recall;
 use pleach_engine::plan_file::PlanFile;
 use pleach_formats::StatusFile;
+use pleach_log::outlook::Recall;
 use serde::Serialize;
 
 use crate::args::NextArgs;
@@ -21,16 +21,20 @@ const RED: Style = AnsiColor::Red.on_default();
 
 /// Prints what to do now.
 pub(crate) fn run(arguments: &NextArgs) -> Result<Exit, Failures> {
-    answer(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    answer(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 fn answer(arguments: &NextArgs) -> Result<Exit, Failures> {
     if arguments.count == 0 {
-        let failure = Failure::new(Exit::Usage, "bad_selection", "0 tasks were asked for");
-        return Err(failure.hint("ask for one at least: pleach next 3").into());
+        let failure = Failure::new(
+            Exit::Usage,
+            "bad_selection",
+            "the number of tasks must be at least 1",
+        );
+        return Err(failure.hint("for example: pleach next 3").into());
     }
     let (plan, name) = load(arguments)?;
-    let graph = Graph::of(&plan, arguments.rules.strictness());
+    let graph = Graph::new(&plan, arguments.rules.strictness());
     let rules = NextRules {
         dependencies: rule(arguments.ignore_deps),
         conflicts: rule(arguments.ignore_conflicts),
@@ -46,7 +50,7 @@ fn answer(arguments: &NextArgs) -> Result<Exit, Failures> {
     }
     warn(graph.errors().iter().chain(graph.warnings()), &name);
     if arguments.json {
-        let report = Report::of(&graph, &offers);
+        let report = NextReport::new(&graph, &offers);
         let text = serde_json::to_string_pretty(&report).expect("the report is plain data");
         output::print(format_args!("{text}\n"));
     } else {
@@ -86,9 +90,9 @@ fn print(graph: &Graph<'_>, offers: &[Offer]) {
     if offers.is_empty() {
         let open = graph.open_members().iter().filter(|open| **open).count();
         match open {
-            0 => output::print(format_args!("Every task is done.\n")),
+            0 => output::print(format_args!("All tasks are done.\n")),
             _ => output::print(format_args!(
-                "Nothing can start now; {open} tasks wait. `pleach plan` shows for what.\n"
+                "No task can start now; {open} are waiting. `pleach plan` shows what for.\n"
             )),
         }
         return;
@@ -122,14 +126,14 @@ fn print(graph: &Graph<'_>, offers: &[Offer]) {
 
 /// What programs get.
 #[derive(Serialize)]
-struct Report<'a> {
+struct NextReport<'a> {
     count: usize,
-    tasks: Vec<Entry<'a>>,
+    tasks: Vec<NextEntry<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+struct NextEntry<'a> {
     id: &'a str,
     description: &'a str,
     phase: u32,
@@ -144,13 +148,13 @@ struct Entry<'a> {
     blocked_by: Vec<&'a str>,
 }
 
-impl<'a> Report<'a> {
-    fn of(graph: &Graph<'a>, offers: &[Offer]) -> Self {
+impl<'a> NextReport<'a> {
+    fn new(graph: &Graph<'a>, offers: &[Offer]) -> Self {
         let sequences = graph.plan().sequence_of_task();
         let entry = |offer: &Offer| {
             let task = graph.task(offer.position);
             let sequence = sequences.get(&task.id);
-            Entry {
+            NextEntry {
                 id: task.id.as_str(),
                 description: &task.title,
                 phase: task.phase.map_or(0, |phase| phase.0),

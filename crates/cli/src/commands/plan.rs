@@ -21,14 +21,15 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<Exit, Failures> {
     } else {
         arguments.format
     };
-    show(arguments, format).map_err(|failures| failures.told_to(Reader::of(format == Format::Json)))
+    show(arguments, format)
+        .map_err(|failures| failures.told_to(Reader::from_flag(format == Format::Json)))
 }
 
 fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
     let (file, words) = file_and_selection(arguments);
     let source = PlanSource::load(file.as_deref())?;
     let threshold = arguments.order.rules.threshold()?;
-    let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
+    let graph = Graph::new(&source.document.plan, arguments.order.rules.strictness());
     let chosen = if words.is_empty() {
         Chosen {
             tasks: (0..source.document.plan.tasks.len()).collect(),
@@ -43,7 +44,7 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
     for position in &chosen.tasks {
         members[*position] = true;
     }
-    let order = Order::of(&graph, &members, arguments.order.rules(threshold));
+    let order = Order::new(&graph, &members, arguments.order.rules(threshold));
     let name = source.name();
     let picture = Picture {
         name: &name,
@@ -52,7 +53,7 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
         chosen: &chosen.tasks,
     };
     if format == Format::Json {
-        let report = Report::of(&picture, &chosen);
+        let report = PlanReport::new(&picture, &chosen);
         let text = serde_json::to_string_pretty(&report).expect("the report is plain data");
         output::print(format_args!("{text}\n"));
         return Ok(if chosen.errors.is_empty() {
@@ -126,7 +127,7 @@ fn print(picture: &Picture<'_>, format: Format, all: bool) {
 /// What programs get.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report<'a> {
+struct PlanReport<'a> {
     tasks: Vec<TaskEntry<'a>>,
     waves: Vec<Vec<&'a str>>,
     critical_path: Vec<&'a str>,
@@ -155,8 +156,8 @@ struct OrderedEntry<'a> {
     because: &'a str,
 }
 
-impl<'a> Report<'a> {
-    fn of(picture: &Picture<'a>, chosen: &'a Chosen) -> Self {
+impl<'a> PlanReport<'a> {
+    fn new(picture: &Picture<'a>, chosen: &'a Chosen) -> Self {
         let task = |position: usize| picture.graph.task(position);
         let id = |position: &usize| task(*position).id.as_str();
         let entry = |position: &usize| TaskEntry {

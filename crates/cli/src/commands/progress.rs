@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use pleach_domain::plan::Plan;
-use pleach_engine::config::{Config, RunMode, Settings};
-use pleach_engine::database::Database;
-use pleach_engine::outlook::{Outlook, Setting};
+use pleach_engine::config::{Config, Settings};
 use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::scope::Scope;
-use pleach_engine::state_folder::StateFolder;
 use pleach_formats::StatusFile;
+use pleach_log::database::Database;
+use pleach_log::outlook::{Outlook, Setting};
+use pleach_log::scope::Scope;
+use pleach_system::state_folder::StateFolder;
 
-use super::status::{Screen, Sight};
+use super::status::{BatchSource, RedrawnLines};
 use crate::args::ProgressArgs;
 use crate::columns::terminal_width;
 use crate::draw::bars::draw;
@@ -24,18 +24,18 @@ use crate::terminal;
 
 /// Shows how far the plan is.
 pub(crate) fn run(arguments: &ProgressArgs) -> Result<Exit, Failures> {
-    show(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    show(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 fn show(arguments: &ProgressArgs) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
-    let sight = Sight {
+    let sight = BatchSource {
         database: Database::open(&state)?,
         state,
     };
     let scope = Scope::of(&sight.state, &current_folder()?)?;
     let on_terminal = terminal::can_draw(&std::io::stdout()) && !arguments.json;
-    let mut screen = Screen::default();
+    let mut screen = RedrawnLines::default();
     let mut told = Vec::new();
     loop {
         let seen = sight.database.last_seq()?;
@@ -65,7 +65,7 @@ fn show(arguments: &ProgressArgs) -> Result<Exit, Failures> {
     }
 }
 
-fn look(arguments: &ProgressArgs, sight: &Sight, scope: &Scope) -> Result<Outlook, Failures> {
+fn look(arguments: &ProgressArgs, sight: &BatchSource, scope: &Scope) -> Result<Outlook, Failures> {
     let (plan, path) = if let Some(status) = &arguments.status {
         (recorded(arguments, status)?, None)
     } else {
@@ -80,10 +80,7 @@ fn look(arguments: &ProgressArgs, sight: &Sight, scope: &Scope) -> Result<Outloo
         database: &sight.database,
         project: scope.project(),
         plan: name.as_deref(),
-        at_once: match settings.mode {
-            RunMode::Parallel => settings.max_parallel.first_guess(plan.tasks.len()),
-            RunMode::Queue => 1,
-        },
+        at_once: settings.turns(plan.tasks.len()).slots(),
     };
     Ok(Outlook::of(&plan, &setting)?)
 }

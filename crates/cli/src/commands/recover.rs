@@ -6,14 +6,14 @@ use std::time::{Duration, SystemTime};
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::id::BatchNumber;
-use pleach_engine::causes::with_causes;
-use pleach_engine::database::Database;
-use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::kept::{Also, Back, KeptError, KeptWork, Recovered, Which, list, recover};
-use pleach_engine::ownership::is_owned;
-use pleach_engine::shell_words::quoted;
-use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
+use pleach_git::git::{CommitId, Git, Store};
+use pleach_log::database::Database;
+use pleach_log::ownership::is_owned;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::shell_words::quoted;
 use serde_json::json;
 
 use super::status::find_batch;
@@ -30,7 +30,7 @@ const GREEN: Style = AnsiColor::Green.on_default();
 
 /// Lists or recovers.
 pub(crate) fn run(arguments: &RecoverArgs) -> Result<Exit, Failures> {
-    let reader = Reader::of(arguments.json);
+    let reader = Reader::from_flag(arguments.json);
     let answer = StateFolder::of_user()
         .map_err(Failures::from)
         .and_then(|state| match arguments.batch {
@@ -72,12 +72,12 @@ fn list_kept(state: &StateFolder, arguments: &RecoverArgs) -> Result<Exit, Failu
         return Ok(Exit::Success);
     }
     if works.is_empty() {
-        print(format_args!("Nothing is kept that is not merged.\n"));
+        print(format_args!("No unmerged work is kept.\n"));
     }
     print_list(&works);
     if merged > 0 && !arguments.all {
         print(format_args!(
-            "{DIM}{} more {} merged already; --all lists {}{DIM:#}\n",
+            "{DIM}{} more {} already merged; --all lists {}{DIM:#}\n",
             merged,
             if merged == 1 { "is" } else { "are" },
             if merged == 1 { "it" } else { "them" },
@@ -85,7 +85,7 @@ fn list_kept(state: &StateFolder, arguments: &RecoverArgs) -> Result<Exit, Failu
     }
     if let Some(origin) = works.iter().find_map(|(work, _)| work.origin.as_ref()) {
         print(format_args!(
-            "\nbring it back  pleach recover {} {}\n",
+            "\nrestore  pleach recover {} {}\n",
             origin.batch,
             one_line(&quoted(origin.task.as_str()))
         ));
@@ -150,7 +150,7 @@ fn print_json(works: &[(KeptWork, Option<usize>)]) {
                 "key": origin.map(|origin| origin.task.as_str()),
                 "attempt": origin.and_then(|origin| origin.attempt),
                 "byHand": origin.is_some_and(|origin| origin.by_hand),
-                "keptAt": work.kept_at.map(pleach_engine::moment::rfc3339),
+                "keptAt": work.kept_at.map(pleach_system::text::moment::rfc3339),
                 "files": files,
                 "merged": work.also == Also::Merged,
                 "branch": match &work.also {
@@ -174,7 +174,7 @@ fn bring_back(
     let is_live = is_owned(&state.batch(id)).map_err(KeptError::from)?;
     if !stored.batch.status.is_over() && !is_live {
         tell_error(format_args!(
-            "batch {batch} is interrupted; `pleach resume {batch}` goes on with it\n"
+            "batch {batch} is interrupted; `pleach resume {batch}` resumes it\n"
         ));
     }
     let task = arguments.task.as_ref();
@@ -219,7 +219,7 @@ fn print_recovered(work: &Recovered, original: &Path) {
         Back::Unchanged => {
             let task = one_line(work.task.as_str());
             print(format_args!(
-                "  task {task}, {}  changed no files, so there is no branch\n",
+                "  task {task}, {}  changed no files, so no branch was created\n",
                 by(work)
             ));
             return;
@@ -236,7 +236,7 @@ fn print_recovered(work: &Recovered, original: &Path) {
     };
     let by = by(work);
     print(format_args!(
-        "{GREEN}✓{GREEN:#} task {}, {by}  → {BOLD}{back}{BOLD:#}\n    {DIM}look at it{DIM:#}  {look}\n",
+        "{GREEN}✓{GREEN:#} task {}, {by}  → {BOLD}{back}{BOLD:#}\n    {DIM}view{DIM:#}  {look}\n",
         one_line(work.task.as_str()),
     ));
 }
@@ -272,7 +272,7 @@ impl From<KeptError> for Failures {
                 Failure::new(Exit::Environment, "state_folder", with_causes(&error)).into()
             }
             KeptError::Nothing(_) => Failure::new(Exit::Usage, "nothing_kept", error.to_string())
-                .hint("`pleach recover --all` lists everything that is kept")
+                .hint("`pleach recover --all` lists all kept work")
                 .into(),
         }
     }

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::task_state::Ending;
-use pleach_engine::causes::with_causes;
 use pleach_engine::control::{Control, Effect};
-use pleach_engine::database::Database;
-use pleach_engine::detach;
 use pleach_engine::resolve::{Begun, Resolution, ResolveError, Resolved, Started};
 use pleach_engine::run::{Prepared, Summary};
-use pleach_engine::shell_words::quoted;
-use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
+use pleach_log::database::Database;
+use pleach_system::detach;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::shell_words::quoted;
 use serde_json::json;
 
 use super::approve::tell_done;
@@ -32,7 +32,7 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 
 /// Does what the flags say; without one, lays the conflict out.
 pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
-    let reader = Reader::of(arguments.json);
+    let reader = Reader::from_flag(arguments.json);
     let answer = StateFolder::of_user()
         .map_err(Failures::from)
         .and_then(|state| {
@@ -72,8 +72,8 @@ impl Person<'_> {
         // Nothing is laid out that could not be opened then.
         let editor = if self.arguments.edit {
             Some(editor::find().ok_or_else(|| {
-                Failure::new(Exit::Environment, "no_editor", "no editor is known")
-                    .hint("set EDITOR, or edit the files without --edit")
+                Failure::new(Exit::Environment, "no_editor", "no editor is set")
+                    .hint("set EDITOR, or omit --edit and edit the files yourself")
             })?)
         } else {
             None
@@ -93,12 +93,12 @@ impl Person<'_> {
         let ResolveArgs { batch, task, .. } = self.arguments;
         let task = one_line(task.as_str());
         let what = match started.files.len() {
-            0 => "it merges by now; nothing is left to resolve".to_owned(),
+            0 => "it merges cleanly now; nothing to resolve".to_owned(),
             files => format!("{} to resolve", count(files, "file")),
         };
         let again = match started.begun {
             Begun::Now => "",
-            Begun::Before => ", begun before",
+            Begun::Before => ", already started",
         };
         print(format_args!(
             "Task {BOLD}{task}{BOLD:#} of batch {batch}: {what}{again}\n  {}\n",
@@ -115,11 +115,11 @@ impl Person<'_> {
         let edit = if self.arguments.edit || started.files.is_empty() {
             String::new()
         } else {
-            format!("  {DIM}edit there, or{DIM:#}  pleach resolve {batch} {task} --edit\n")
+            format!("  {DIM}edit{DIM:#}       pleach resolve {batch} {task} --edit\n")
         };
         print(format_args!(
-            "{edit}  {DIM}weave it{DIM:#}        pleach resolve {batch} {task} --done\n  \
-             {DIM}leave it out{DIM:#}    pleach resolve {batch} {task} --abort\n"
+            "{edit}  {DIM}weave{DIM:#}      pleach resolve {batch} {task} --done\n  \
+             {DIM}leave out{DIM:#}  pleach resolve {batch} {task} --abort\n"
         ));
     }
 
@@ -147,7 +147,9 @@ impl Person<'_> {
         let resolved = self.resolution()?.finish()?;
         for path in &resolved.left_out {
             let path = one_line(&path.to_string_lossy());
-            tell_error(format_args!("note: {path} is left out: it is the plan\n"));
+            tell_error(format_args!(
+                "note: changes to {path} are left out: it is the plan file\n"
+            ));
         }
         let batch = self.id;
         let control = Control {
@@ -178,9 +180,9 @@ impl Person<'_> {
         })?;
         if self.was_passed_over(&summary, resolved) {
             let ResolveArgs { batch, task, .. } = self.arguments;
-            let message = format!("batch {batch} was about to end, and did not take the result");
+            let message = format!("batch {batch} was finishing and did not take the result");
             let task = quoted(task.as_str());
-            let hint = format!("`pleach resolve {batch} {task} --done` once more");
+            let hint = format!("run `pleach resolve {batch} {task} --done` again");
             return Err(Failure::new(Exit::SomeTaskFailed, "too_late", message)
                 .hint(hint)
                 .into());
@@ -222,12 +224,12 @@ impl Person<'_> {
         let kept = match commit {
             Some(commit) => {
                 let short: String = commit.chars().take(10).collect();
-                format!("; what was in its folder is kept as {short}")
+                format!("; the files of its worktree are kept as {short}")
             }
             None => String::new(),
         };
         let task = one_line(task.as_str());
-        print(format_args!("task {task} stays left out{kept}\n"));
+        print(format_args!("task {task} remains left out{kept}\n"));
         Ok(Exit::Success)
     }
 }
@@ -243,13 +245,10 @@ fn edit(editor: &str, started: &Started) -> Result<(), Failures> {
     let shown = one_line(editor);
     let message = match editor::open(editor, &started.path, &files) {
         Ok(status) if status.success() => return Ok(()),
-        Ok(status) => format!("the editor {shown} ended with {status}"),
+        Ok(status) => format!("the editor {shown} failed with {status}"),
         Err(error) => format!("could not start the editor {shown}: {error}"),
     };
-    let hint = format!(
-        "the conflict is laid out in {}: edit it there",
-        started.path.display()
-    );
+    let hint = format!("edit the files in {} yourself", started.path.display());
     Err(Failure::new(Exit::Environment, "editor", message)
         .hint(hint)
         .into())

@@ -1,8 +1,8 @@
 //! `pleach retry`: tries tasks again that did not make it.
 
 use pleach_engine::control::{Control, Effect};
-use pleach_engine::detach;
-use pleach_engine::state_folder::StateFolder;
+use pleach_system::detach;
+use pleach_system::state_folder::StateFolder;
 
 use super::approve::tell_done;
 use super::run::{exit, own_program, start_detached};
@@ -14,7 +14,7 @@ use crate::output::Reader;
 
 /// Tries what was named again.
 pub(crate) fn run(arguments: &RetryArgs) -> Result<Exit, Failures> {
-    let reader = Reader::of(arguments.json);
+    let reader = Reader::from_flag(arguments.json);
     retry(arguments, reader).map_err(|failures| failures.told_to(reader))
 }
 

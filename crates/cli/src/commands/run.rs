@@ -8,22 +8,20 @@ mod plain;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use pleach_domain::batch::{Barriers, Fallback, Landing, OnConflict};
 use pleach_domain::graph::Graph;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::phase::Threshold;
-use pleach_engine::causes::with_causes;
-use pleach_engine::config::{Config, MaxParallel, Mode, Settings};
-use pleach_engine::database::BatchRow;
-use pleach_engine::detach;
-use pleach_engine::outlook::Recall;
+use pleach_engine::config::Settings;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
-    EarlierBatches, Fetch, Prepared, Proofs, RunError, RunRequest, Summary, Where, interrupted,
-    rehearse, take_up,
+    Prepared, Proofs, RunError, RunRequest, Summary, Where, interrupted, rehearse, take_up,
 };
 use pleach_engine::start::Errand;
-use pleach_engine::state_folder::StateFolder;
+use pleach_log::database::BatchRow;
+use pleach_log::outlook::Recall;
+use pleach_system::detach;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
 
 pub(crate) use detached::start_detached;
 pub(crate) use exit_code::exit;
@@ -31,19 +29,19 @@ pub(crate) use exit_code::exit;
 use self::asking::Answer;
 use super::status::find_batch;
 use super::watch::carry_out;
-use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, ResumeArgs, RunArgs};
+use crate::args::{ResumeArgs, RunArgs};
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, one_line, tell_error};
 use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, check, choose, current_folder};
 use crate::plan_states::{check_recorded, recall_states, recorded_states, whole_path};
-use crate::preview::Shown;
+use crate::preview::PreviewInput;
 use crate::questions::asks;
 use crate::rehearsal;
 
 /// Runs the chosen tasks.
 pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
-    start(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    start(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
@@ -52,11 +50,15 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     } else {
         StateFolder::of_user()?
     };
-    let place = Place::of(state, Reader::of(arguments.json), arguments.in_background)?;
+    let place = Place::of(
+        state,
+        Reader::from_flag(arguments.json),
+        arguments.in_background,
+    )?;
     if let Some(wanted) = arguments.resume {
         return place.resume(wanted, arguments.detach);
     }
-    let settings = Settings::load(&project_folder(&place.folder), flags(arguments))?;
+    let settings = Settings::load(&project_folder(&place.folder), arguments.flags())?;
     super::config::warn_of_slips();
     // What is wrong with the plan is told before anything is done; what is taken up may change it.
     PlanSource::load(arguments.plan.as_deref())?;
@@ -70,7 +72,7 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
 
 /// Goes on with an interrupted batch.
 pub(crate) fn resume(arguments: &ResumeArgs) -> Result<Exit, Failures> {
-    let reader = Reader::of(arguments.json);
+    let reader = Reader::from_flag(arguments.json);
     let resumed = || {
         let place = Place::of(StateFolder::of_user()?, reader, arguments.in_background)?;
         place.resume(arguments.batch, arguments.detach)
@@ -125,8 +127,8 @@ impl Place {
                 continue;
             }
             tell_error(format_args!(
-                "note: batch {number} is interrupted and stays so; `pleach resume {number}` goes on with it, \
-                 `pleach cancel {number}` gives it up\n"
+                "note: batch {number} is interrupted; `pleach resume {number}` resumes it, \
+                 `pleach cancel {number}` cancels it\n"
             ));
         }
         Ok(summaries)
@@ -142,7 +144,7 @@ impl Place {
             Err(error) => {
                 let why = one_line(&with_causes(&error));
                 tell_error(format_args!(
-                    "note: batch {number} stays interrupted: {why}\n"
+                    "note: could not resume batch {number}: {why}\n"
                 ));
                 Ok(None)
             }
@@ -158,9 +160,7 @@ impl Place {
         let Some(prepared) = prepared else {
             return Ok(None);
         };
-        tell_error(format_args!(
-            "batch {number} was interrupted; going on with it\n"
-        ));
+        tell_error(format_args!("resuming batch {number}\n"));
         self.carry_out(prepared).map(Some)
     }
 
@@ -171,9 +171,9 @@ impl Place {
                 .last()
                 .map(|row| (row.id, row.number))
                 .ok_or_else(|| {
-                    let message = "no batch of this repository or folder is interrupted";
+                    let message = "no interrupted batch here";
                     Failure::new(Exit::Usage, "nothing_to_resume", message)
-                        .hint("`pleach status` shows the batches there are")
+                        .hint("`pleach status --all` lists all batches")
                 })?,
         };
         let prepared = take_up(&self.state, id, &self.program, None)?;
@@ -211,7 +211,7 @@ impl Place {
             Some(Picked::These(positions)) => ids(&source, &positions),
             Some(Picked::Nothing) => {
                 tell_error(format_args!(
-                    "No task was chosen. `pleach run all` runs everything that is open.\n"
+                    "No tasks selected. `pleach run all` runs all open tasks.\n"
                 ));
                 return Ok(earlier.unwrap_or(Exit::Success));
             }
@@ -232,7 +232,7 @@ impl Place {
         if arguments.dry_run {
             return self.rehearse(&request, place);
         }
-        let shown = Shown::of(&request, place);
+        let shown = PreviewInput::new(&request, place);
         let mut prepared = plain::prepare_at(place, request)?;
         if !arguments.json && !arguments.in_background {
             asking::show(&shown, &mut prepared, &self.program);
@@ -264,7 +264,7 @@ impl Place {
         if is_said || self.in_background || self.reader == Reader::Program {
             return None;
         }
-        let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
+        let graph = Graph::new(&source.document.plan, arguments.order.rules.strictness());
         picker::pick(&graph, &source.name(), arguments.order.rules(threshold))
     }
 
@@ -302,7 +302,7 @@ impl Place {
     /// Says what would be done, and does nothing.
     fn rehearse(&self, request: &RunRequest, place: Where) -> Result<Exit, Failures> {
         let found = rehearse(request)?;
-        let shown = Shown::of(request, place);
+        let shown = PreviewInput::new(request, place);
         let agent = shown.agent(&self.program);
         let preview = shown.preview(&*agent, &found.past);
         let preview = preview.pushing(found.unpushed.as_ref());
@@ -324,79 +324,12 @@ fn ids(source: &PlanSource, positions: &[usize]) -> Vec<String> {
     positions.iter().map(id).collect()
 }
 
-impl RunArgs {
-    fn barriers(&self) -> Barriers {
-        if self.waves {
-            Barriers::Waves
-        } else {
-            Barriers::Stages
-        }
-    }
-
-    fn fallback(&self) -> Fallback {
-        if self.no_fallback {
-            Fallback::Fail
-        } else {
-            Fallback::OneAtATime
-        }
-    }
-
-    fn earlier(&self) -> EarlierBatches {
-        if self.assume_landed {
-            EarlierBatches::AssumeLanded
-        } else {
-            EarlierBatches::Weave
-        }
-    }
-
-    fn fetch(&self) -> Fetch {
-        if self.fetch {
-            Fetch::Origin
-        } else {
-            Fetch::Nothing
-        }
-    }
-}
-
 /// The file of this program, for git to call back.
 pub(crate) fn own_program() -> Result<PathBuf, Failures> {
     std::env::current_exe().map_err(|error| {
         let message = format!("could not find the program itself: {error}");
         Failure::new(Exit::Environment, "own_program", message).into()
     })
-}
-
-/// What the command line says of the settings.
-fn flags(arguments: &RunArgs) -> Config {
-    Config {
-        base: arguments.base.clone(),
-        agent: arguments.agent.clone(),
-        model: arguments.model.clone(),
-        max_parallel: arguments
-            .jobs
-            .and_then(|jobs| usize::try_from(jobs).ok())
-            .map(MaxParallel::AtMost),
-        mode: arguments.mode.map(|mode| match mode {
-            ModeArg::Parallel => Mode::Parallel,
-            ModeArg::Queue => Mode::Queue,
-            ModeArg::Serial => Mode::Serial,
-        }),
-        merge: arguments.merge.map(MergeStrategy::strategy),
-        on_conflict: arguments.on_conflict.map(|what| match what {
-            OnTaskConflict::Skip => OnConflict::Skip,
-            OnTaskConflict::Fail => OnConflict::Fail,
-            OnTaskConflict::Rerun => OnConflict::Rerun,
-        }),
-        stop_on_failure: arguments.stop_on_failure.then_some(true),
-        phase_threshold: arguments.order.rules.phase_threshold,
-        validate: arguments.validate.clone(),
-        land: match (arguments.pr, arguments.no_pr) {
-            (true, _) => Some(Landing::PullRequest),
-            (_, true) => Some(Landing::Nowhere),
-            _ => None,
-        },
-        ..Config::default()
-    }
 }
 
 /// The settings that steer and stand on the command line.
@@ -420,7 +353,7 @@ fn prompt(arguments: &RunArgs) -> Result<Option<String>, Failures> {
     let text = std::fs::read_to_string(Path::new(path)).map_err(|error| {
         let message = format!("could not read {path}: {error}");
         Failure::new(Exit::Usage, "bad_prompt", message)
-            .hint("--prompt @FILE reads the prompt from a file")
+            .hint("--prompt @FILE reads the prompt from FILE; without @, the text itself is used")
     })?;
     Ok(Some(text))
 }
@@ -431,7 +364,7 @@ fn chosen_tasks(
     (arguments, threshold): (&RunArgs, Threshold),
     resumed: &[Summary],
 ) -> Result<Vec<usize>, Failures> {
-    let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
+    let graph = Graph::new(&source.document.plan, arguments.order.rules.strictness());
     let everything = ["all".to_owned()];
     let words = if select.is_empty() {
         &everything[..]

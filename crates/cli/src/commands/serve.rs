@@ -1,15 +1,15 @@
 //! `pleach serve`: the API and the board on this machine.
 
 mod logging;
-mod neighbour;
+mod running_server;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use pleach_engine::causes::with_causes;
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::state_folder::StateFolder;
 use pleach_server::{Consent, Options, ServeError, Server, TokenError, write_opener};
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
 use serde_json::json;
 
 use super::run::own_program;
@@ -22,7 +22,7 @@ use crate::plan_source::current_folder;
 
 /// Serves until somebody stops it.
 pub(crate) fn run(arguments: &ServeArgs) -> Result<Exit, Failures> {
-    serve(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    serve(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
@@ -43,7 +43,9 @@ fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
     };
     let server = match Server::bind(options) {
         Ok(server) => server,
-        Err(ServeError::PortTaken { port }) => return neighbour::visit(&state, port, arguments),
+        Err(ServeError::PortTaken { port }) => {
+            return running_server::visit(&state, port, arguments);
+        }
         Err(error) => return Err(error.into()),
     };
     logging::begin(arguments.log);
@@ -76,20 +78,18 @@ fn check_reach(arguments: &ServeArgs) -> Result<(), Failures> {
             .into())
     };
     if !arguments.insecure {
-        let message = format!("at {host} others can hear what is said: Pleach speaks no TLS");
+        let message =
+            format!("listening on {host} exposes the token and your data: Pleach has no TLS");
         return refuse(
             message,
-            "put a proxy with TLS in front, and add --insecure and --allow-host NAME",
+            "put a TLS proxy in front, and pass --insecure and --allow-host NAME",
         );
     }
     if arguments.allow_host.is_empty() {
         let message = format!(
-            "nobody could speak to a server at {host}: it answers to names of this machine only"
+            "a server on {host} would refuse every request: only loopback host names are allowed"
         );
-        return refuse(
-            message,
-            "add --allow-host with the name that the proxy is known by",
-        );
+        return refuse(message, "pass --allow-host with the proxy's host name");
     }
     Ok(())
 }
@@ -104,9 +104,9 @@ fn announce(server: &Server, state: &StateFolder, arguments: &ServeArgs) {
         ));
     } else {
         tell(format_args!(
-            "Pleach serves at {address}\n  open it   {link}\n            (the link works once, for 15 minutes)\n  \
-             programs  Authorization: Bearer, with the content of {}\n            {address}/api/docs says what they can ask\n  \
-             stop it   Ctrl-C\n",
+            "Pleach is serving {address}\n  board     {link}\n            (the link works once, for 15 minutes)\n  \
+             programs  Authorization: Bearer, with the content of {}\n            {address}/api/docs describes the API\n  \
+             stop      Ctrl-C\n",
             token.display()
         ));
     }
@@ -115,7 +115,7 @@ fn announce(server: &Server, state: &StateFolder, arguments: &ServeArgs) {
         .is_some_and(|host: IpAddr| !host.is_loopback())
     {
         tell_error(format_args!(
-            "warning: whoever can reach {address} and has the token runs agents as you\n"
+            "warning: anyone who can reach {address} and has the token can run agents as you\n"
         ));
     }
     if arguments.open {
@@ -146,7 +146,7 @@ impl From<ServeError> for Failures {
         match error {
             ServeError::Token(error) => error.into(),
             error => Failure::new(Exit::Environment, "serve", with_causes(&error))
-                .hint("--port and --host choose another place")
+                .hint("choose another address with --port or --host")
                 .into(),
         }
     }

@@ -5,16 +5,16 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use pleach_domain::id::BatchNumber;
-use pleach_engine::database::{Among, Database};
-use pleach_engine::scope::{Found, Scope};
-use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::LookupError;
-use pleach_engine::view::BatchView;
+use pleach_log::database::{Among, Database};
+use pleach_log::scope::{Found, Scope};
+use pleach_log::view::BatchView;
+use pleach_system::state_folder::StateFolder;
 use serde_json::json;
 
 use crate::args::StatusArgs;
 use crate::columns::terminal_width;
-use crate::draw::batch::{Home, brief, draw, draw_within, history};
+use crate::draw::batch::{RepositoryLabel, brief, draw, draw_within, history};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
@@ -27,18 +27,18 @@ const BEAT: Duration = Duration::from_secs(1);
 
 /// Shows batches.
 pub(crate) fn run(arguments: &StatusArgs) -> Result<Exit, Failures> {
-    show(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    show(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 fn show(arguments: &StatusArgs) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
-    let sight = Sight {
+    let sight = BatchSource {
         database: Database::open(&state)?,
         state,
     };
     let (ids, home) = sight.meant(arguments)?;
     if arguments.watch {
-        return sight.watch(&ids, home, Reader::of(arguments.json));
+        return sight.watch(&ids, home, Reader::from_flag(arguments.json));
     }
     let views = sight.load(&ids)?;
     if arguments.json {
@@ -46,7 +46,7 @@ fn show(arguments: &StatusArgs) -> Result<Exit, Failures> {
         let text = text.expect("views are plain data");
         output::print(format_args!("{text}\n"));
     } else if views.is_empty() {
-        output::print(format_args!("No batch has run here yet.\n"));
+        output::print(format_args!("No batches yet.\n"));
     } else if arguments.all {
         for line in history(&views, terminal_width(), home) {
             output::print(format_args!("{line}\n"));
@@ -57,7 +57,7 @@ fn show(arguments: &StatusArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-fn table(views: &[BatchView], home: Home) -> Vec<String> {
+fn table(views: &[BatchView], home: RepositoryLabel) -> Vec<String> {
     let drawn: Vec<Vec<String>> = views
         .iter()
         .map(|view| draw(view, terminal_width(), home))
@@ -66,21 +66,24 @@ fn table(views: &[BatchView], home: Home) -> Vec<String> {
 }
 
 /// What can be seen of batches.
-pub(crate) struct Sight {
+pub(crate) struct BatchSource {
     pub(crate) state: StateFolder,
     pub(crate) database: Database,
 }
 
-impl Sight {
+impl BatchSource {
     /// The batches that are meant, and whether their repository needs saying.
-    fn meant(&self, arguments: &StatusArgs) -> Result<(Vec<u32>, Home), Failures> {
+    fn meant(&self, arguments: &StatusArgs) -> Result<(Vec<u32>, RepositoryLabel), Failures> {
         if let Some(number) = arguments.batch {
-            return Ok((vec![find_batch(&self.state, number)?], Home::Known));
+            return Ok((
+                vec![find_batch(&self.state, number)?],
+                RepositoryLabel::Omitted,
+            ));
         }
         let scope = Scope::of(&self.state, &current_folder()?)?;
         let home = match scope {
-            Scope::Project(_) => Home::Known,
-            Scope::User => Home::Named,
+            Scope::Project(_) => RepositoryLabel::Omitted,
+            Scope::User => RepositoryLabel::Shown,
         };
         let ids = |among| -> Result<Vec<u32>, Failures> {
             let rows = scope.batches(&self.database, among)?;
@@ -109,9 +112,9 @@ impl Sight {
         Ok(view.ok_or(LookupError::NoBatch(id))?)
     }
 
-    fn watch(&self, ids: &[u32], home: Home, reader: Reader) -> Result<Exit, Failures> {
+    fn watch(&self, ids: &[u32], home: RepositoryLabel, reader: Reader) -> Result<Exit, Failures> {
         let on_terminal = terminal::can_draw(&std::io::stdout()) && reader == Reader::Person;
-        let mut screen = Screen::default();
+        let mut screen = RedrawnLines::default();
         let mut told: Vec<String> = Vec::new();
         loop {
             let seen = self.database.last_seq()?;
@@ -166,7 +169,7 @@ fn news(views: &[BatchView], reader: Reader) -> Vec<(String, String)> {
 }
 
 /// Everything, or as much of it as there is room for.
-fn fitting(views: &[BatchView], home: Home) -> Vec<String> {
+fn fitting(views: &[BatchView], home: RepositoryLabel) -> Vec<String> {
     let all = table(views, home);
     let size = terminal_size::terminal_size();
     let height = size.map_or(usize::MAX, |(_, height)| {
@@ -187,11 +190,11 @@ fn fitting(views: &[BatchView], home: Home) -> Vec<String> {
 
 /// A part of a terminal that is drawn again and again.
 #[derive(Default)]
-pub(crate) struct Screen {
+pub(crate) struct RedrawnLines {
     lines: usize,
 }
 
-impl Screen {
+impl RedrawnLines {
     /// Draws over what was drawn before.
     pub(crate) fn draw(&mut self, lines: &[String]) {
         // In one piece and each line over its old self, so that nothing flickers.
@@ -226,15 +229,15 @@ pub(crate) fn find_batch(state: &StateFolder, number: BatchNumber) -> Result<u32
         Found::One(id) => return Ok(id),
         Found::Nothing => {
             let place = if scope.project().is_some() {
-                " of this project"
+                " in this project"
             } else {
                 ""
             };
             failure(
                 "batch_not_found",
-                format!("there is no batch {number}{place}"),
+                format!("batch {number} not found{place}"),
             )
-            .hint("`pleach status --all` lists the batches there are")
+            .hint("`pleach status --all` lists all batches")
         }
         Found::Several(mut repositories) => {
             repositories.sort();
@@ -242,8 +245,11 @@ pub(crate) fn find_batch(state: &StateFolder, number: BatchNumber) -> Result<u32
             let places: Vec<String> = { repositories.iter() }
                 .map(|path| one_line(&path.to_string_lossy()))
                 .collect();
-            let message = format!("there is a batch {number} in {}", places.join(", "));
-            failure("batch_ambiguous", message).hint("change to the repository that is meant")
+            let message = format!(
+                "several projects have a batch {number}: {}",
+                places.join(", ")
+            );
+            failure("batch_ambiguous", message).hint("run the command in the project you mean")
         }
     }
     .into())

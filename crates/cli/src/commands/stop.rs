@@ -1,9 +1,9 @@
 //! `pleach stop`: has a batch finish what runs and start nothing new.
 
 use pleach_engine::control::{Control, Effect, stopped};
-use pleach_engine::database::{Among, Database};
-use pleach_engine::scope::Scope;
-use pleach_engine::state_folder::StateFolder;
+use pleach_log::database::{Among, Database};
+use pleach_log::scope::Scope;
+use pleach_system::state_folder::StateFolder;
 
 use super::approve::tell_done;
 use super::cancel::end;
@@ -16,7 +16,7 @@ use crate::plan_source::current_folder;
 
 /// Has a batch finish.
 pub(crate) fn run(arguments: &StopArgs) -> Result<Exit, Failures> {
-    let reader = Reader::of(arguments.json);
+    let reader = Reader::from_flag(arguments.json);
     stop(arguments, reader).map_err(|failures| failures.told_to(reader))
 }
 
@@ -47,6 +47,6 @@ fn last_open(state: &StateFolder) -> Result<u32, Failures> {
     let scope = Scope::of(state, &current_folder()?)?;
     let open = scope.batches(&Database::open(state)?, Among::Open)?;
     let last = open.first().map(|row| row.id);
-    let nothing = || Failure::new(Exit::Usage, "nothing_running", "no batch runs here");
-    Ok(last.ok_or_else(|| nothing().hint("`pleach status --all` lists the batches there were"))?)
+    let nothing = || Failure::new(Exit::Usage, "nothing_running", "no batch is running here");
+    Ok(last.ok_or_else(|| nothing().hint("`pleach status --all` lists all batches"))?)
 }

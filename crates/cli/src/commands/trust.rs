@@ -4,10 +4,10 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use pleach_engine::config::{Layers, Settings};
-use pleach_engine::database::Database;
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::state_folder::StateFolder;
 use pleach_engine::trust::Openings;
+use pleach_log::database::Database;
+use pleach_system::state_folder::StateFolder;
 
 use crate::args::TrustArgs;
 use crate::failure::{Exit, Failure, Failures};
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
     }
     if openings.are_none() {
         print(format_args!(
-            "{project} needs no trust: its pleach.toml does not weaken the sandbox\n"
+            "{project} needs no trust: its pleach.toml does not loosen the sandbox\n"
         ));
         return Ok(Exit::Success);
     }
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
         return Ok(Exit::Success);
     }
     tell_error(format_args!(
-        "Agents and tests of {project} would do more than the sandbox usually allows:\n"
+        "The pleach.toml of {project} loosens the sandbox for agents and tests:\n"
     ));
     for words in openings.in_words() {
         tell_error(format_args!("  {}\n", one_line(&words)));
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
     }
     openings.trust(&mut database)?;
     print(format_args!(
-        "{project} is trusted; to take that back: {} --revoke\n",
+        "{project} is trusted; revoke with: {} --revoke\n",
         one_line(&openings.command())
     ));
     Ok(Exit::Success)
@@ -60,7 +60,7 @@ fn openings(project: &Path) -> Result<Openings, Failures> {
     let folder = project.canonicalize().map_err(|error| {
         let message = format!("could not find {}: {error}", project.display());
         Failure::new(Exit::Usage, "project_not_found", message)
-            .hint("name the folder of the project")
+            .hint("pass the path of the project's folder")
     })?;
     let folder = project_folder(&folder);
     let layers = Layers::load(&folder)?;
@@ -76,7 +76,7 @@ fn ask() -> Result<(), Failures> {
     if !std::io::stdin().is_terminal() {
         return refused("no terminal to ask for trust", "pass --yes");
     }
-    match asks("Let requests to `pleach serve` run it like that?") {
+    match asks("Allow `pleach serve` to run it with these settings?") {
         Some(true) => Ok(()),
         _ => refused("the project is not trusted", "answer y to trust it"),
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pleach_domain::id::BatchNumber;
-use pleach_engine::run::{Controls, Prepared, Summary, Told};
+use pleach_engine::run::{Controls, LoopNotice, Prepared, Summary};
 
 use crate::failure::{Exit, Failure, Failures};
 use crate::live::Live;
@@ -37,7 +37,7 @@ pub(crate) fn follow(
 ) -> Result<Summary, Failures> {
     let mut begun = Some(begun);
     follow_and_hear(prepared, reader, |told| {
-        if let Told::Event(stored) = told
+        if let LoopNotice::Event(stored) = told
             && let Some(begun) = begun.take()
         {
             begun(stored.number);
@@ -49,7 +49,7 @@ pub(crate) fn follow(
 pub(crate) fn follow_and_hear(
     prepared: Prepared,
     reader: Reader,
-    mut hear: impl FnMut(&Told<'_>),
+    mut hear: impl FnMut(&LoopNotice<'_>),
 ) -> Result<Summary, Failures> {
     let reporter = Reporter::new(reader, &prepared);
     let live = match reader {

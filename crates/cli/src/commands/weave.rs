@@ -3,13 +3,13 @@
 mod proof;
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::git::{CommitId, Git, Named, Put, Repository};
-use pleach_engine::hidden::is_hidden;
-use pleach_engine::shell_words::quoted;
-use pleach_engine::weave::{Conflict, Kind, Loom, Outcome, Strand, Weave, foresee};
+use pleach_git::git::{CommitId, Git, Named, Put, Repository};
+use pleach_git::weave::{Conflict, Kind, Loom, Outcome, Strand, Weave, foresee};
+use pleach_system::text::hidden::is_hidden;
+use pleach_system::text::shell_words::quoted;
 use serde_json::{Value, json};
 
-use crate::args::{OnConflict, WeaveArgs};
+use crate::args::{OnBranchConflict, WeaveArgs};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line, tell_error};
 use crate::plan_source::current_folder;
@@ -24,7 +24,7 @@ const MOST_LISTED: usize = 40;
 
 /// Weaves branches.
 pub(crate) fn run(arguments: &WeaveArgs) -> Result<Exit, Failures> {
-    answer(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+    answer(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
 fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
@@ -35,10 +35,10 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
     let onto = repository.resolve_base(arguments.onto.as_deref())?;
     let strands = strands(&repository, &arguments.branches)?;
     let loom = Loom::of_repository(&repository)?;
-    let strategy = arguments.merge.strategy();
+    let strategy = arguments.merge;
     let first = foresee(&loom, &onto, &strands, strategy)?;
     let conflicts = first.weave.outcomes.iter().any(is_left_out);
-    let is_refused = arguments.on_conflict == OnConflict::Fail && conflicts;
+    let is_refused = arguments.on_conflict == OnBranchConflict::Fail && conflicts;
     let (foreseen, fates, tests) = match &arguments.validate {
         Some(command) if !is_refused => {
             let proof = proof::prove(command, arguments, &onto, &strands, &first.weave.outcomes)?;
@@ -46,12 +46,12 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
             (woven, fates, Some(command.as_str()))
         }
         _ => {
-            let fates = first.weave.outcomes.iter().cloned().map(Fate::Woven);
-            let fates = fates.collect();
+            let outcomes = first.weave.outcomes.iter().cloned();
+            let fates = outcomes.map(BranchOutcome::Woven).collect();
             (first, fates, None)
         }
     };
-    let is_whole = fates.iter().all(Fate::is_in);
+    let is_whole = fates.iter().all(BranchOutcome::is_in);
     let (woven, put) = match &arguments.name {
         Some(name) if !arguments.dry_run && !is_refused => {
             let woven = foreseen.store()?;
@@ -60,7 +60,7 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
         }
         _ => (foreseen.weave, None),
     };
-    let report = Report {
+    let report = WeaveReport {
         arguments,
         onto: &onto,
         woven: &woven,
@@ -75,9 +75,7 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
         report.print();
     }
     if is_refused {
-        tell_error(format_args!(
-            "nothing was written, because of --on-conflict fail\n"
-        ));
+        tell_error(format_args!("nothing was written (--on-conflict fail)\n"));
     }
     Ok(if is_whole {
         Exit::Success
@@ -111,7 +109,7 @@ fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Fai
                 Failure::new(
                     Exit::Usage,
                     "branch_not_found",
-                    format!("{name:?} names no commit of the repository"),
+                    format!("{name:?} is not a branch, tag or commit of this repository"),
                 )
                 .hint("`git branch --all` lists the branches"),
             ),
@@ -122,31 +120,31 @@ fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Fai
 }
 
 /// What became of a branch.
-pub(super) enum Fate {
+pub(super) enum BranchOutcome {
     /// What weaving made of it.
     Woven(Outcome),
     /// The tests fail with it.
     Invalid,
 }
 
-impl Fate {
+impl BranchOutcome {
     fn is_in(&self) -> bool {
         matches!(self, Self::Woven(outcome) if !is_left_out(outcome))
     }
 }
 
-struct Report<'r> {
+struct WeaveReport<'r> {
     arguments: &'r WeaveArgs,
     onto: &'r CommitId,
     woven: &'r Weave,
-    fates: &'r [Fate],
+    fates: &'r [BranchOutcome],
     /// The command that proved it.
     tests: Option<&'r str>,
     put: Option<Put>,
 }
 
-impl Report<'_> {
-    fn each(&self) -> impl Iterator<Item = (&String, &Fate)> {
+impl WeaveReport<'_> {
+    fn each(&self) -> impl Iterator<Item = (&String, &BranchOutcome)> {
         self.arguments.branches.iter().zip(self.fates)
     }
 
@@ -167,10 +165,10 @@ impl Report<'_> {
             .collect();
         let invalid = self
             .each()
-            .filter(|(_, fate)| matches!(fate, Fate::Invalid));
+            .filter(|(_, fate)| matches!(fate, BranchOutcome::Invalid));
         let invalid: Vec<_> = invalid.map(|(branch, _)| branch).collect();
         let conflicted = self.each().filter_map(|(branch, fate)| {
-            let Fate::Woven(Outcome::Conflict(conflict)) = fate else {
+            let BranchOutcome::Woven(Outcome::Conflict(conflict)) = fate else {
                 return None;
             };
             let kinds = conflict
@@ -202,15 +200,17 @@ impl Report<'_> {
         for (branch, fate) in self.each() {
             let branch = one_line(branch);
             match fate {
-                Fate::Woven(Outcome::Merged) if is_listed => {
+                BranchOutcome::Woven(Outcome::Merged) if is_listed => {
                     output::print(format_args!("  {GREEN}✓{GREEN:#} {branch}\n"));
                 }
-                Fate::Woven(Outcome::AlreadyIn) if is_listed => output::print(format_args!(
-                    "  {GREEN}·{GREEN:#} {branch}  {DIM}is in already{DIM:#}\n"
-                )),
-                Fate::Woven(Outcome::Merged | Outcome::AlreadyIn) => {}
-                Fate::Woven(Outcome::Conflict(conflict)) => self.print_conflict(&branch, conflict),
-                Fate::Invalid => output::print(format_args!(
+                BranchOutcome::Woven(Outcome::AlreadyIn) if is_listed => output::print(
+                    format_args!("  {GREEN}·{GREEN:#} {branch}  {DIM}already contained{DIM:#}\n"),
+                ),
+                BranchOutcome::Woven(Outcome::Merged | Outcome::AlreadyIn) => {}
+                BranchOutcome::Woven(Outcome::Conflict(conflict)) => {
+                    self.print_conflict(&branch, conflict);
+                }
+                BranchOutcome::Invalid => output::print(format_args!(
                     "  {RED}✗{RED:#} {branch}  {RED}left out{RED:#}, the tests fail with it\n"
                 )),
             }
@@ -227,23 +227,23 @@ impl Report<'_> {
         };
         let where_to = match (self.put, &self.arguments.name) {
             (Some(put), Some(name)) => {
-                let word = match put {
-                    Put::Created => " into",
-                    Put::Advanced => " onto the end of",
-                    Put::Unchanged => ", as before, into",
+                let how = match put {
+                    Put::Created => "",
+                    Put::Advanced => " (advanced)",
+                    Put::Unchanged => " (unchanged)",
                 };
-                format!("{word} {BOLD}{}{BOLD:#}", one_line(name))
+                format!(" into {BOLD}{}{BOLD:#}{how}", one_line(name))
             }
             _ => " (nothing was written)".to_owned(),
         };
         let onto = short(self.onto);
         let (tip, tree) = (short(&self.woven.tip), &self.woven.tree.as_str()[..10]);
         let proved = match self.tests {
-            Some(_) => "; the tests are green",
+            Some(_) => "; the tests pass",
             None => "",
         };
         output::print(format_args!(
-            "{woven}{where_to}{left_out}; on top of {onto}{proved}  {DIM}tip {tip}, tree {tree}{DIM:#}\n"
+            "{woven}{where_to}{left_out}; based on {onto}{proved}  {DIM}tip {tip}, tree {tree}{DIM:#}\n"
         ));
     }
 
@@ -255,8 +255,8 @@ impl Report<'_> {
             .collect();
         let with = match with.as_slice() {
             [] => String::new(),
-            [one] => format!(", collides with {BOLD}{one}{BOLD:#}"),
-            several => format!(", collides with {BOLD}{}{BOLD:#}", several.join(", ")),
+            [one] => format!(", conflicts with {BOLD}{one}{BOLD:#}"),
+            several => format!(", conflicts with {BOLD}{}{BOLD:#}", several.join(", ")),
         };
         output::print(format_args!(
             "  {RED}✗{RED:#} {branch}  {RED}left out{RED:#}{with}\n"
@@ -266,7 +266,7 @@ impl Report<'_> {
             output::print(format_args!("      {path}  {DIM}{kind}{DIM:#}\n"));
         }
         if let Some(command) = self.show_command(branch, conflict) {
-            output::print(format_args!("      {DIM}see{DIM:#} {command}\n"));
+            output::print(format_args!("      {DIM}view{DIM:#} {command}\n"));
         }
     }
 
@@ -317,13 +317,13 @@ pub(crate) fn in_words(kind: Kind) -> &'static str {
     match kind {
         Kind::Content => "both changed the same lines",
         Kind::ModifyDelete => "one changed it, the other deleted it",
-        Kind::Rename => "it was renamed, or its folder was",
-        Kind::Mode => "they disagree about its mode",
+        Kind::Rename => "it or its folder was renamed",
+        Kind::Mode => "its mode was changed differently",
         Kind::Submodule => "both moved the submodule",
-        Kind::Binary => "both changed it, and it has no lines to merge",
-        Kind::FileAndFolder => "a file here, a folder there",
-        Kind::Unrelated => "the histories have nothing in common",
-        Kind::GitAborted => "git breaks off with a mistake of its own",
+        Kind::Binary => "both changed a binary file",
+        Kind::FileAndFolder => "a file on one side, a folder on the other",
+        Kind::Unrelated => "the histories are unrelated",
+        Kind::GitAborted => "git aborted with an internal error",
         Kind::Other => "it does not merge",
     }
 }

@@ -1,9 +1,9 @@
 //! `pleach worktrees`: what is checked out for tasks of this repository, or left over from them.
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::state_folder::StateFolder;
-use pleach_engine::worktree::{Listed, TreeState, list};
+use pleach_git::git::{CommitId, Git, Store};
+use pleach_git::worktree::{Listed, TreeState, list};
+use pleach_system::state_folder::StateFolder;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -20,11 +20,11 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 
 /// Lists the worktrees of this repository.
 pub(crate) fn run(arguments: &WorktreesArgs) -> Result<Exit, Failures> {
-    let found = find().map_err(|failures| failures.told_to(Reader::of(arguments.json)))?;
+    let found = find().map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))?;
     if arguments.json {
         print_json(&found);
     } else if found.is_empty() {
-        output::print(format_args!("There is no worktree of this repository.\n"));
+        output::print(format_args!("No worktrees.\n"));
     } else {
         print(&found);
     }
@@ -58,9 +58,9 @@ fn print(found: &[Listed]) {
             TreeState::InUse => (GREEN, "in use"),
             TreeState::Left => (YELLOW, "left over"),
             TreeState::Resolving => (GREEN, "resolving"),
-            TreeState::HalfMade => (YELLOW, "half made"),
-            TreeState::Going => (DIM, "going"),
-            TreeState::FolderGone => (YELLOW, "files gone"),
+            TreeState::HalfMade => (YELLOW, "incomplete"),
+            TreeState::Going => (DIM, "deleting"),
+            TreeState::FolderGone => (YELLOW, "files missing"),
             TreeState::Unregistered => (YELLOW, "unknown to git"),
         };
         let padding = " ".repeat(width - name.width());
@@ -80,7 +80,7 @@ fn warning(worktree: &Listed) -> String {
     if worktree.is_safe || !worktree.path.is_dir() {
         return String::new();
     }
-    format!("  {YELLOW}do not run git here{YELLOW:#}")
+    format!("  {YELLOW}unsafe: do not run git here{YELLOW:#}")
 }
 
 fn print_json(found: &[Listed]) {

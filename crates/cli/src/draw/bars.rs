@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::outlook::{Outlook, Tally};
+use pleach_log::outlook::{Outlook, Tally};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words::one_line;

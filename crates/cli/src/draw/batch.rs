@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::moment::local_time;
-use pleach_engine::view::{BatchView, TaskView, ValidationView, Verdict};
+use pleach_log::view::{BatchView, TaskView, ValidationView, Verdict};
+use pleach_system::text::moment::local_time;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::words::one_line;
+use super::words::{count, one_line};
 use crate::amounts;
 use crate::columns::{about, cut, padded, seconds};
 use crate::consent::few_names;
@@ -34,15 +34,15 @@ const STATUS_WIDTH: usize = 11;
 
 /// Whether it needs saying which repository a batch is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Home {
-    Known,
-    Named,
+pub(crate) enum RepositoryLabel {
+    Omitted,
+    Shown,
 }
 
 /// A batch with its tasks, a line each, and a line below what needs explaining.
-pub(crate) fn draw(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
+pub(crate) fn draw(batch: &BatchView, width: Option<usize>, home: RepositoryLabel) -> Vec<String> {
     let mut lines = head(batch, width, home);
-    let table = Table::of(batch, width);
+    let table = BatchTable::new(batch, width);
     for task in &batch.tasks {
         lines.extend(table.row(batch, task));
     }
@@ -54,14 +54,14 @@ pub(crate) fn draw(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<S
 pub(crate) fn draw_within(
     batch: &BatchView,
     width: Option<usize>,
-    home: Home,
+    home: RepositoryLabel,
     height: usize,
 ) -> Vec<String> {
     let whole = draw(batch, width, home);
     if whole.len() <= height {
         return whole;
     }
-    let table = Table::of(batch, width);
+    let table = BatchTable::new(batch, width);
     let mut lines = head(batch, width, home);
     let foot = foot(batch, width);
     let room = height.saturating_sub(lines.len() + foot.len() + 1);
@@ -89,14 +89,18 @@ pub(crate) fn draw_within(
 }
 
 /// Batches on one line each, in columns: when they were made, how long they took, and where, if that needs saying.
-pub(crate) fn history(batches: &[BatchView], width: Option<usize>, home: Home) -> Vec<String> {
+pub(crate) fn history(
+    batches: &[BatchView],
+    width: Option<usize>,
+    home: RepositoryLabel,
+) -> Vec<String> {
     let widest = |texts: &[String]| texts.iter().map(|text| text.width()).max().unwrap_or(0);
     let texts =
         |text: &dyn Fn(&BatchView) -> String| -> Vec<String> { batches.iter().map(text).collect() };
     let numbers = texts(&|batch| format!("batch {}", batch.number));
     let homes = texts(&|batch| match home {
-        Home::Known => String::new(),
-        Home::Named => one_line(&batch.main_repo_path.to_string_lossy()),
+        RepositoryLabel::Omitted => String::new(),
+        RepositoryLabel::Shown => one_line(&batch.main_repo_path.to_string_lossy()),
     });
     let times = texts(&|batch| match batch.started_at {
         Some(_) => seconds(Duration::from_secs_f64(batch.seconds)),
@@ -167,11 +171,11 @@ fn status_of(batch: &BatchView) -> (Style, &'static str) {
     }
 }
 
-fn head(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
+fn head(batch: &BatchView, width: Option<usize>, home: RepositoryLabel) -> Vec<String> {
     let (style, word) = status_of(batch);
     let progress = &batch.progress;
     let over = progress.total - progress.queued - progress.running;
-    let mut facts = vec![format!("{over} of {} over", progress.total)];
+    let mut facts = vec![format!("{over}/{} finished", progress.total)];
     if batch.started_at.is_some() {
         facts.push(seconds(Duration::from_secs_f64(batch.seconds)));
     }
@@ -195,7 +199,7 @@ fn head(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
         "{BOLD}Batch {}{BOLD:#} {style}{word}{style:#}  {facts}",
         batch.number
     )];
-    if home == Home::Named {
+    if home == RepositoryLabel::Shown {
         let path = one_line(&batch.main_repo_path.to_string_lossy());
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
         lines.push(format!("  {DIM}{}{DIM:#}", cut(&path, room)));
@@ -211,17 +215,14 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
     };
     let id = batch.number;
     if batch.interrupted {
-        say(YELLOW, "interrupted: no process runs it");
-        say(PLAIN, &format!("go on   pleach resume {id}"));
-        say(PLAIN, &format!("end it  pleach cancel {id}"));
+        say(YELLOW, "interrupted: no process is running it");
+        say(PLAIN, &format!("resume  pleach resume {id}"));
+        say(PLAIN, &format!("cancel  pleach cancel {id}"));
     } else if let Some(error) = &batch.error {
         say(RED, &one_line(error));
     }
     if let Some(because) = &batch.held {
-        say(
-            YELLOW,
-            &format!("nothing new starts: {}", one_line(because)),
-        );
+        say(YELLOW, &format!("paused: {}", one_line(because)));
     }
     if let Some(branch) = batch.batch_branch.as_ref().filter(|_| batch.has_branch) {
         say(PLAIN, &format!("→ {}", one_line(branch)));
@@ -247,10 +248,13 @@ fn proof_of(validation: &ValidationView) -> (Style, String) {
             "not proved: no test command is set (validate)".to_owned(),
         ),
         Verdict::Unknown if validation.base_red => {
-            (RED, "the tests fail on the base already".to_owned())
+            (RED, "the tests already fail on the base".to_owned())
         }
         Verdict::Unknown => (YELLOW, "not proved yet".to_owned()),
-        Verdict::Running => (CYAN, format!("the tests run: {} so far", runs.count())),
+        Verdict::Running => (
+            CYAN,
+            format!("testing: {} so far", count(runs.count(), "run")),
+        ),
         Verdict::Proved => {
             let tree = validation.tree.as_deref().unwrap_or_default();
             let earlier = validation.proved_at.is_some();
@@ -263,7 +267,7 @@ fn proof_of(validation: &ValidationView) -> (Style, String) {
     }
 }
 
-struct Table {
+struct BatchTable {
     id: usize,
     title: usize,
     time: usize,
@@ -271,8 +275,8 @@ struct Table {
     width: usize,
 }
 
-impl Table {
-    fn of(batch: &BatchView, width: Option<usize>) -> Self {
+impl BatchTable {
+    fn new(batch: &BatchView, width: Option<usize>) -> Self {
         let width = width.unwrap_or(usize::MAX);
         let widest =
             |of: &dyn Fn(&TaskView) -> usize| batch.tasks.iter().map(of).max().unwrap_or(0);
@@ -360,27 +364,27 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
         if let Some(other) = coming.other_than(&task.task_id) {
             let other = batch.key_of(other);
             let files = in_files(&coming.files);
-            notes.push(format!("coming conflict with {other}{files}"));
+            notes.push(format!("likely conflict with {other}{files}"));
         }
     }
     match (task.state, &task.error) {
         ("waiting", _) if !task.consent.is_empty() => {
             let files = few_names(task.consent.iter().map(String::as_str));
             notes.push(format!(
-                "waits for your consent: pleach approve {} ({files})",
+                "needs your consent: pleach approve {} ({files})",
                 batch.number
             ));
         }
         ("waiting", _) => notes.push(format!(
-            "waits for approval: pleach approve {}",
+            "waiting for approval: pleach approve {}",
             batch.number
         )),
         ("conflicted", _) | (_, None) => {}
-        ("queued", Some(error)) => notes.push(format!("last time: {error}")),
+        ("queued", Some(error)) => notes.push(format!("last attempt: {error}")),
         (_, Some(error)) => notes.push(error.clone()),
     }
     if batch.interrupted && matches!(task.state, "running" | "stopping") {
-        notes.push("cut off".to_owned());
+        notes.push("interrupted".to_owned());
     }
     if let Some(branch) = &task.branch
         && task.has_branch

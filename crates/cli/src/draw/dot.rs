@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::waiting::Waiting;
+use super::wait_reasons::WaitReasons;
 use super::words::{count, one_line};
 use super::{Picture, Tie};
 use crate::columns::cut;
@@ -88,7 +88,7 @@ fn edges(graph: &mut String, picture: &Picture<'_>) {
 
 /// The headings of the waves follow each other, which keeps the ranks in order.
 fn wave_edges(graph: &mut String, picture: &Picture<'_>) {
-    let waiting = Waiting::of(picture);
+    let waiting = WaitReasons::new(picture);
     for (number, wave) in (1..).zip(&picture.order.waves).skip(1) {
         let before = number - 1;
         let mut gates = wave.iter().filter_map(|position| waiting.gate(*position));

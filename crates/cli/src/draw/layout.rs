@@ -29,18 +29,18 @@ pub(super) struct Heights {
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The middle of each card, by the key it was given as.
-    pub(super) cards: HashMap<usize, Place>,
+    pub(super) cards: HashMap<usize, Position>,
     /// How many cards stand side by side in each column.
     pub(super) spans: Vec<usize>,
     /// For each link the places it leads through, both ends included.
-    pub(super) routes: Vec<Vec<Place>>,
+    pub(super) routes: Vec<Vec<Position>>,
     /// How far down the lowest card reaches, counted from the top of the highest.
     pub(super) height: f64,
 }
 
 /// A column, and the middle of something in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Position {
     pub(super) column: usize,
     /// Which of the cards side by side it is.
     pub(super) slot: usize,
@@ -58,14 +58,14 @@ pub(super) struct Pull {
 
 /// Places the cards of each column.
 pub(super) fn layout(columns: &[Vec<usize>], links: &[Pull], heights: Heights) -> Layout {
-    let mut sheet = Sheet::new(columns, heights);
+    let mut sheet = LayoutGrid::new(columns, heights);
     let routes = sheet.route(links);
     sheet.order();
     sheet.place();
     let spans = sheet.place_alone();
     let top = sheet.extreme(Node::top, f64::min);
     let bottom = sheet.extreme(Node::bottom, f64::max);
-    let place = |node: usize| Place {
+    let place = |node: usize| Position {
         column: sheet.nodes[node].column,
         slot: sheet.nodes[node].slot,
         y: sheet.nodes[node].y - top,
@@ -111,7 +111,7 @@ impl Node {
 }
 
 #[derive(Debug)]
-struct Sheet {
+struct LayoutGrid {
     nodes: Vec<Node>,
     columns: Vec<Vec<usize>>,
     /// The cards of each column that no link reaches.
@@ -120,7 +120,7 @@ struct Sheet {
     heights: Heights,
 }
 
-impl Sheet {
+impl LayoutGrid {
     fn new(columns: &[Vec<usize>], heights: Heights) -> Self {
         let mut sheet = Self {
             nodes: Vec::new(),

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::waiting::Waiting;
+use super::wait_reasons::WaitReasons;
 use super::words::{count, one_line};
 use super::{Picture, Tie};
 use crate::columns::cut;
@@ -69,7 +69,7 @@ fn arrows(chart: &mut String, picture: &Picture<'_>) {
 
 /// Waves that a phase or a stage holds back follow the wave before them as a whole.
 fn gates(chart: &mut String, picture: &Picture<'_>) {
-    let waiting = Waiting::of(picture);
+    let waiting = WaitReasons::new(picture);
     for (number, wave) in (1..).zip(&picture.order.waves).skip(1) {
         let mut gates = wave.iter().filter_map(|position| waiting.gate(*position));
         let before = number - 1;

@@ -36,7 +36,7 @@ pub(super) fn remarks(picture: &Picture<'_>) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+    use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 
     use super::*;
 
@@ -44,8 +44,8 @@ mod tests {
     fn checks_and_dependencies_in_words_are_shown() {
         let text = "## Phase 1: A\n- [ ] 1.1 X\n\n**VERIFY Phase 1:**\n- [ ] it stands\n\n### 7. B\n**Dependencies**: Soundness (Complete)\n";
         let document = pleach_formats::read(text);
-        let graph = Graph::of(&document.plan, Strictness::AsWritten);
-        let order = Order::of(&graph, &[true, true], Rules::default());
+        let graph = Graph::new(&document.plan, Strictness::AsWritten);
+        let order = Order::new(&graph, &[true, true], OrderRules::default());
         let picture = Picture {
             name: "TODO.md",
             graph: &graph,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 
 use super::Picture;
 
@@ -89,9 +89,9 @@ pub(super) fn grid(waves: usize, tasks: usize) -> String {
 /// Draws the whole of a plan, given as text.
 pub(super) fn drawn<R>(text: &str, draw: impl FnOnce(&Picture<'_>) -> R) -> R {
     let document = pleach_formats::read(text);
-    let graph = Graph::of(&document.plan, Strictness::AsWritten);
+    let graph = Graph::new(&document.plan, Strictness::AsWritten);
     let members = vec![true; document.plan.tasks.len()];
-    let order = Order::of(&graph, &members, Rules::default());
+    let order = Order::new(&graph, &members, OrderRules::default());
     let chosen: Vec<usize> = (0..members.len()).collect();
     draw(&Picture {
         name: "TODO.md",

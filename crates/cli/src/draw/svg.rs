@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 
 use pleach_domain::task::{Task, TaskStatus};
 
-use super::layout::{Heights, Layout, Place, Pull, layout};
-use super::waiting::Waiting;
+use super::layout::{Heights, Layout, Position, Pull, layout};
+use super::wait_reasons::WaitReasons;
 use super::words::{count, few, one_line, real};
 use super::{Picture, Tie};
-use canvas::{Canvas, Look, MARGIN, Sample};
+use canvas::{Canvas, LegendEntry, LineStyle, MARGIN};
 use measure::{fit, lines, text_width};
 
 /// More tasks than this are drawn as one card a wave.
@@ -71,11 +71,11 @@ pub(crate) fn draw(picture: &Picture<'_>) -> String {
     if !stuck.is_empty() {
         columns.push(stuck.clone());
     }
-    let waiting = Waiting::of(picture);
+    let waiting = WaitReasons::new(picture);
     let curves = curves(picture, &waiting, &columns);
     let pulls: Vec<Pull> = curves.iter().map(Curve::pull).collect();
     let layout = layout(&columns, &pulls, sizes.heights);
-    let sheet = Sheet {
+    let sheet = SvgPlan {
         lefts: lefts(&layout.spans, sizes),
         picture,
         waiting,
@@ -90,7 +90,7 @@ pub(crate) fn draw(picture: &Picture<'_>) -> String {
 struct Curve {
     first: usize,
     then: usize,
-    look: Look,
+    look: LineStyle,
     is_critical: bool,
     title: String,
 }
@@ -107,7 +107,11 @@ impl Curve {
 }
 
 /// Every tie that leads from a column to a later one, and the gates on the longest chain.
-fn curves(picture: &Picture<'_>, waiting: &Waiting<'_, '_>, columns: &[Vec<usize>]) -> Vec<Curve> {
+fn curves(
+    picture: &Picture<'_>,
+    waiting: &WaitReasons<'_, '_>,
+    columns: &[Vec<usize>],
+) -> Vec<Curve> {
     let mut column_of = HashMap::new();
     for (column, tasks) in columns.iter().enumerate() {
         column_of.extend(tasks.iter().map(|task| (*task, column)));
@@ -126,11 +130,14 @@ fn curves(picture: &Picture<'_>, waiting: &Waiting<'_, '_>, columns: &[Vec<usize
         }
         tied.insert((first, then));
         let (look, title) = match link.tie {
-            Tie::Needs => (Look::Needs, format!("{} needs {}", id(then), id(first))),
+            Tie::Needs => (
+                LineStyle::Needs,
+                format!("{} needs {}", id(then), id(first)),
+            ),
             Tie::After(because) => {
                 let because = one_line(because);
                 let title = format!("{} comes after {}: {because}", id(then), id(first));
-                (Look::After, title)
+                (LineStyle::After, title)
             }
         };
         let is_critical = steps.contains(&(first, then));
@@ -149,7 +156,7 @@ fn curves(picture: &Picture<'_>, waiting: &Waiting<'_, '_>, columns: &[Vec<usize
             curves.push(Curve {
                 first,
                 then,
-                look: Look::After,
+                look: LineStyle::After,
                 is_critical: true,
                 title,
             });
@@ -176,16 +183,16 @@ fn span_width(span: usize, sizes: Sizes) -> f64 {
     real(span) * (sizes.width + gap) - gap
 }
 
-struct Sheet<'p, 'a> {
+struct SvgPlan<'p, 'a> {
     picture: &'p Picture<'a>,
-    waiting: Waiting<'p, 'a>,
+    waiting: WaitReasons<'p, 'a>,
     is_critical: Vec<bool>,
     layout: Layout,
     sizes: Sizes,
     lefts: Vec<f64>,
 }
 
-impl Sheet<'_, '_> {
+impl SvgPlan<'_, '_> {
     fn draw(&self, columns: &[Vec<usize>], curves: &[Curve], stuck: &[usize]) -> String {
         let width = match columns.len().checked_sub(1) {
             None => 0.0,
@@ -230,7 +237,7 @@ impl Sheet<'_, '_> {
         if let Some(gate) = gates.min() {
             let _ = write!(facts, " · {gate}");
         } else if is_stuck {
-            facts.push_str(" in a cycle or behind one");
+            facts.push_str(" in or behind a cycle");
         }
         let left = self.lefts[column];
         let width = self.right(column) - left;
@@ -245,7 +252,7 @@ impl Sheet<'_, '_> {
         canvas.text("quiet", left, top + 38.0, &fit(&facts, width, 11.0));
     }
 
-    fn curve(&self, out: &mut String, curve: &Curve, route: &[Place], top: f64) {
+    fn curve(&self, out: &mut String, curve: &Curve, route: &[Position], top: f64) {
         let path = self.path(route, top);
         let class = curve.look.class();
         let critical = if curve.is_critical { " critical" } else { "" };
@@ -262,7 +269,7 @@ impl Sheet<'_, '_> {
     }
 
     /// A smooth line through the places, level where it passes a column.
-    fn path(&self, route: &[Place], top: f64) -> String {
+    fn path(&self, route: &[Position], top: f64) -> String {
         let mut path = String::new();
         let mut at = None;
         for (place, is_last) in (1..).zip(route).map(|(n, place)| (place, n == route.len())) {
@@ -379,24 +386,24 @@ fn dot(out: &mut String, x: f64, y: f64, status: TaskStatus) {
 }
 
 /// What the legend explains: only what occurs.
-fn samples<'t>(tasks: impl Iterator<Item = &'t Task>, curves: &[Curve]) -> Vec<Sample> {
+fn samples<'t>(tasks: impl Iterator<Item = &'t Task>, curves: &[Curve]) -> Vec<LegendEntry> {
     let statuses: HashSet<TaskStatus> = tasks.map(|task| task.status).collect();
-    let looks = |look: Look| curves.iter().any(|curve| curve.look == look);
+    let looks = |look: LineStyle| curves.iter().any(|curve| curve.look == look);
     let mut samples = Vec::new();
-    if looks(Look::Needs) {
-        samples.push(Sample::Line("needs", "needs"));
+    if looks(LineStyle::Needs) {
+        samples.push(LegendEntry::Line("needs", "needs"));
     }
-    if looks(Look::After) {
-        samples.push(Sample::Line("after", "comes after"));
+    if looks(LineStyle::After) {
+        samples.push(LegendEntry::Line("after", "comes after"));
     }
     if curves.iter().any(|curve| curve.is_critical) {
-        samples.push(Sample::Line("needs critical", "longest chain"));
+        samples.push(LegendEntry::Line("needs critical", "critical path"));
     }
     if statuses.contains(&TaskStatus::InProgress) {
-        samples.push(Sample::Dot(TaskStatus::InProgress, "in progress"));
+        samples.push(LegendEntry::Dot(TaskStatus::InProgress, "in progress"));
     }
     if statuses.contains(&TaskStatus::Failed) {
-        samples.push(Sample::Dot(TaskStatus::Failed, "failed"));
+        samples.push(LegendEntry::Dot(TaskStatus::Failed, "failed"));
     }
     samples
 }
@@ -414,7 +421,7 @@ mod tests {
         assert!(svg.contains("<title>64 comes after 62: both declare docs/plan.md</title>"));
         assert!(svg.contains("<title>65 needs 62</title>"));
         assert!(
-            svg.contains("5 tasks to do · 1 done · 3 waves · longest chain of 3, about 4 h 30 min")
+            svg.contains("5 tasks to do · 1 done · 3 waves · critical path of 3, about 4 h 30 min")
         );
         assert!(svg.contains("class=\"dot in_progress\""));
     }

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Picture;
 use super::remarks::remarks;
-use super::waiting::{Gate, Waiting};
+use super::wait_reasons::{Gate, WaitReasons};
 use super::words::{count, duration, few, one_line};
 use crate::columns::cut;
 
@@ -41,7 +41,7 @@ pub(crate) fn draw(picture: &Picture<'_>, width: Option<usize>, detail: Detail) 
     let is_short = picture.in_waves() + stuck.len() <= MOST_TASKS;
     let mut page = Page {
         picture,
-        waiting: Waiting::of(picture),
+        waiting: WaitReasons::new(picture),
         is_critical: picture.is_critical(),
         width: width.unwrap_or(usize::MAX),
         limits: match detail {
@@ -86,7 +86,7 @@ impl Limits {
 
 struct Page<'p, 'a> {
     picture: &'p Picture<'a>,
-    waiting: Waiting<'p, 'a>,
+    waiting: WaitReasons<'p, 'a>,
     is_critical: Vec<bool>,
     width: usize,
     limits: Limits,
@@ -112,7 +112,7 @@ impl<'a> Page<'_, 'a> {
         self.line(&[(BOLD, &name), (PLAIN, " · "), (PLAIN, &facts)]);
         if !self.picture.chain().is_empty() {
             let chain = self.chain();
-            let label = format!("{MARK} longest chain ");
+            let label = format!("{MARK} critical path ");
             self.line(&[(ACCENT, &label), (PLAIN, &chain)]);
         }
     }
@@ -213,7 +213,7 @@ impl<'a> Page<'_, 'a> {
         if stuck.is_empty() {
             return;
         }
-        let tasks = format!(" · {} in a cycle or behind one", count(stuck.len(), "task"));
+        let tasks = format!(" · {} in or behind a cycle", count(stuck.len(), "task"));
         self.blank();
         self.line(&[(BOLD, "in no wave"), (DIM, &tasks)]);
         self.branches(stuck, Shared::Nothing);
@@ -385,7 +385,7 @@ mod tests {
     fn waves_are_trees_that_say_why_tasks_wait() {
         insta::assert_snapshot!(plain(sample::SECTIONS, None, Detail::Summary), @"
         TODO.md · 5 tasks to do · 1 done · 3 waves
-        ● longest chain 61 → 63 → 65, about 4 h 30 min
+        ● critical path 61 → 63 → 65, about 4 h 30 min
 
         wave 1 · 2 tasks
         ├─ ● 61  Read the plan
@@ -406,7 +406,7 @@ mod tests {
     fn what_a_whole_wave_waits_for_is_said_once() {
         insta::assert_snapshot!(plain(sample::PHASED, None, Detail::Summary), @"
         TODO.md · 4 tasks to do · 3 waves
-        ● longest chain 1.1 → 2.1 → 2.2
+        ● critical path 1.1 → 2.1 → 2.2
 
         wave 1 · 2 tasks · phase 1: Ground
         ├─ ● 1.1  Dig
@@ -428,7 +428,7 @@ mod tests {
         wave 1 · 1 task
         └─ ○ 4  Free
 
-        in no wave · 3 tasks in a cycle or behind one
+        in no wave · 3 tasks in or behind a cycle
         ├─ ○ 1  One  needs 2
         ├─ ○ 2  Two  needs 1
         └─ ○ 3  Three  needs 2

@@ -9,7 +9,7 @@ use pleach_domain::batch::{BatchStatus, Proof, Spent};
 use pleach_domain::task_state::{Ending, TaskState};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::state::{State, Stop};
+use super::state::{LiveState, StopRequest};
 use crate::amounts;
 use crate::columns::{about, cut, elapsed, padded};
 use crate::consent::few_names;
@@ -47,7 +47,7 @@ pub(crate) struct Moment<'a> {
 }
 
 /// The lines of the view: the whole batch first, then whatever is under way or waits, as far as there is room.
-pub(crate) fn draw(state: &State, size: Size, moment: &Moment<'_>) -> Vec<Line> {
+pub(crate) fn draw(state: &LiveState, size: Size, moment: &Moment<'_>) -> Vec<Line> {
     let width = size.width();
     let mut lines = vec![total(state, width, moment)];
     lines.extend(notices(state));
@@ -58,7 +58,7 @@ pub(crate) fn draw(state: &State, size: Size, moment: &Moment<'_>) -> Vec<Line> 
     } else {
         room.saturating_sub(1)
     };
-    let table = Table::of(&rows[..shown], width);
+    let table = LiveTable::new(&rows[..shown], width);
     lines.extend(rows[..shown].iter().map(|row| table.line(row)));
     if shown < rows.len() && room > 0 {
         let more = format!("  … and {} more", rows.len() - shown);
@@ -68,22 +68,24 @@ pub(crate) fn draw(state: &State, size: Size, moment: &Moment<'_>) -> Vec<Line> 
 }
 
 /// What concerns all of it.
-fn notices(state: &State) -> Vec<Line> {
+fn notices(state: &LiveState) -> Vec<Line> {
     let mut notices = Vec::new();
     let mut say = |text: &str| notices.push(Line::new().and(YELLOW, format!("  {text}")));
     match state.stop {
-        Stop::Not => {}
-        Stop::Asked => say("stopping: what runs was asked to; Ctrl-C again stops it at once"),
-        Stop::AtOnce => say("stopping at once; all work is kept"),
+        StopRequest::Not => {}
+        StopRequest::Asked => {
+            say("stopping: asked running agents to stop; Ctrl-C again stops them at once");
+        }
+        StopRequest::AtOnce => say("stopping at once; all work is kept"),
     }
     if let Some(why) = &state.batch.held {
-        say(&format!("held: {}", one_line(why)));
+        say(&format!("paused: {}", one_line(why)));
     }
     notices
 }
 
 /// How far all of it is.
-fn total(state: &State, width: usize, moment: &Moment<'_>) -> Line {
+fn total(state: &LiveState, width: usize, moment: &Moment<'_>) -> Line {
     let tasks = &state.batch.tasks;
     let count =
         |wanted: fn(&TaskState) -> bool| tasks.iter().filter(|task| wanted(&task.state)).count();
@@ -111,14 +113,14 @@ fn total(state: &State, width: usize, moment: &Moment<'_>) -> Line {
 }
 
 /// What is said of the whole, most important first.
-fn facts(state: &State, over: usize, moment: &Moment<'_>) -> Vec<(Style, String)> {
+fn facts(state: &LiveState, over: usize, moment: &Moment<'_>) -> Vec<(Style, String)> {
     let mut facts = vec![(PLAIN, format!("{over}/{}", state.batch.tasks.len()))];
     let time = Duration::from_millis(state.history.time.until(moment.now));
     facts.push((DIM, elapsed(time)));
     if let Some(left) = state.left(moment.now) {
         facts.push((PLAIN, format!("about {} left", about(left))));
         let end = moment.now + u64::try_from(left.as_millis()).unwrap_or(0);
-        facts.push((DIM, format!("until {}", (moment.clock)(end))));
+        facts.push((DIM, format!("ends {}", (moment.clock)(end))));
     }
     let spent = state.spent();
     facts.extend(amounts::cost(spent.micro_usd).map(|cost| (PLAIN, cost)));
@@ -127,7 +129,7 @@ fn facts(state: &State, over: usize, moment: &Moment<'_>) -> Vec<(Style, String)
 }
 
 /// Something that is under way or waits.
-struct Row {
+struct LiveRow {
     style: Style,
     sign: &'static str,
     id: String,
@@ -139,8 +141,8 @@ struct Row {
     spent: Spent,
 }
 
-fn rows(state: &State, moment: &Moment<'_>) -> Vec<Row> {
-    let mut rows: Vec<(u8, u64, Row)> = Vec::new();
+fn rows(state: &LiveState, moment: &Moment<'_>) -> Vec<LiveRow> {
+    let mut rows: Vec<(u8, u64, LiveRow)> = Vec::new();
     for (place, task) in state.batch.tasks.iter().enumerate() {
         let since = state.times[place].since;
         if let Some((rank, row)) = task_row(state, place, &task.state, moment) {
@@ -149,17 +151,17 @@ fn rows(state: &State, moment: &Moment<'_>) -> Vec<Row> {
     }
     // Whoever waits for a person comes first, then what runs longest.
     rows.sort_by_key(|(rank, since, _)| (*rank, *since));
-    let mut rows: Vec<Row> = rows.into_iter().map(|(.., row)| row).collect();
+    let mut rows: Vec<LiveRow> = rows.into_iter().map(|(.., row)| row).collect();
     rows.extend(closing_row(state, moment));
     rows
 }
 
 fn task_row(
-    state: &State,
+    state: &LiveState,
     place: usize,
     stands: &TaskState,
     moment: &Moment<'_>,
-) -> Option<(u8, Row)> {
+) -> Option<(u8, LiveRow)> {
     let times = &state.times[place];
     let spinner = spinner(moment.now);
     let batch = state
@@ -176,7 +178,7 @@ fn task_row(
             consent: Some(consent),
         } => {
             let files = few_names(consent.files.iter().map(|file| file.path.as_str()));
-            let what = format!("waits for your consent: pleach approve {batch} ({files})");
+            let what = format!("needs your consent: pleach approve {batch} ({files})");
             (0, YELLOW, "◷", what)
         }
         TaskState::Waiting { consent: None } => {
@@ -191,10 +193,10 @@ fn task_row(
         TaskState::Stopping { .. } => (1, YELLOW, spinner, "stopping".to_owned()),
         TaskState::Built { .. } => (1, CYAN, spinner, "weaving".to_owned()),
         TaskState::Limited { pause } => (2, YELLOW, "◷", format!("limited until {}", until(pause))),
-        TaskState::Resting { pause } => (2, YELLOW, "◷", format!("resting {}s", left(pause))),
+        TaskState::RetryPause { pause } => (2, YELLOW, "◷", format!("retry in {}s", left(pause))),
         _ => return None,
     };
-    let row = Row {
+    let row = LiveRow {
         style,
         sign,
         id: one_line(state.batch.design.tasks[place].id.as_str()),
@@ -202,34 +204,33 @@ fn task_row(
         time: since(times.since, moment.now),
         what,
         briefly: matches!(stands, TaskState::Waiting { .. })
-            .then(|| format!("approve it: pleach approve {batch}")),
+            .then(|| format!("approve: pleach approve {batch}")),
         spent: times.spent,
     };
     Some((rank, row))
 }
 
 /// What is done with the whole once all tasks are over.
-fn closing_row(state: &State, moment: &Moment<'_>) -> Option<Row> {
+fn closing_row(state: &LiveState, moment: &Moment<'_>) -> Option<LiveRow> {
     let merged = state.batch.tasks.iter();
     let merged = merged.filter(|task| matches!(task.state.ending(), Some(Ending::Merged { .. })));
     let merged = merged.count();
     let (title, what) = match state.batch.status {
         BatchStatus::Merging => ("weaving", format!("{merged} branches into one")),
-        BatchStatus::Validating if matches!(state.batch.proof, Proof::Proved { .. }) => (
-            "proved",
-            "the result is brought to your repository".to_owned(),
-        ),
+        BatchStatus::Validating if matches!(state.batch.proof, Proof::Proved { .. }) => {
+            ("proved", "creating the batch branch".to_owned())
+        }
         BatchStatus::Validating => {
-            let runs = state.batch.judgements.len();
+            let runs = state.batch.test_runs.len();
             (
                 "testing",
-                format!("run {} of the tests on what is woven", runs + 1),
+                format!("test run {} on the woven result", runs + 1),
             )
         }
         BatchStatus::Landing => ("landing", landing(state.batch.landing_into.as_deref())),
         _ => return None,
     };
-    Some(Row {
+    Some(LiveRow {
         style: CYAN,
         sign: spinner(moment.now),
         id: String::new(),
@@ -242,7 +243,7 @@ fn closing_row(state: &State, moment: &Moment<'_>) -> Option<Row> {
 }
 
 /// The columns that the rows share.
-struct Table {
+struct LiveTable {
     width: usize,
     id: usize,
     title: usize,
@@ -251,9 +252,9 @@ struct Table {
     cost: usize,
 }
 
-impl Table {
-    fn of(rows: &[Row], width: usize) -> Self {
-        let widest = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
+impl LiveTable {
+    fn new(rows: &[LiveRow], width: usize) -> Self {
+        let widest = |of: &dyn Fn(&LiveRow) -> usize| rows.iter().map(of).max().unwrap_or(0);
         let id = widest(&|row| row.id.width()).min(WIDEST_ID);
         let mut tokens_width =
             widest(&|row| amounts::tokens(row.spent.tokens).map_or(0, |text| text.width()));
@@ -291,7 +292,7 @@ impl Table {
         }
     }
 
-    fn line(&self, row: &Row) -> Line {
+    fn line(&self, row: &LiveRow) -> Line {
         let mut line = Line::new().and(row.style, format!("  {} ", row.sign));
         if self.id > 0 {
             line.push(BOLD, padded(&cut(&row.id, self.id), self.id));
@@ -317,9 +318,9 @@ impl Table {
     }
 }
 
-impl Table {
+impl LiveTable {
     /// What somebody waits for comes first where there is no room for all of it.
-    fn waiting(&self, mut line: Line, row: &Row) -> Line {
+    fn waiting(&self, mut line: Line, row: &LiveRow) -> Line {
         let room = self.width.saturating_sub(line.width());
         let briefly = row.briefly.as_ref().filter(|_| row.what.width() > room);
         let what = cut(briefly.unwrap_or(&row.what), room);

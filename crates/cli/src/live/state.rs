@@ -10,12 +10,12 @@ use pleach_domain::estimate::batch_seconds_left;
 use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::history::History;
 use pleach_domain::id::{BatchNumber, TaskId};
-use pleach_engine::database::StoredEvent;
 use pleach_engine::run::Progress;
+use pleach_log::database::StoredEvent;
 
 /// How often somebody asked it to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum StopRequest {
     Not,
     /// What runs was asked to stop.
     Asked,
@@ -25,22 +25,22 @@ pub(crate) enum Stop {
 
 /// What is known of a batch.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct LiveState {
     pub(super) batch: Batch,
     pub(super) number: Option<BatchNumber>,
     pub(super) titles: Vec<String>,
-    pub(super) times: Vec<Times>,
+    pub(super) times: Vec<TaskTimes>,
     /// When what happened.
     pub(super) history: History,
     /// When the batch as a whole last took a step.
     pub(super) stepped: u64,
-    pub(super) stop: Stop,
+    pub(super) stop: StopRequest,
     past: HashMap<TaskId, Duration>,
 }
 
 /// What is known of a task besides where it stands.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Times {
+pub(super) struct TaskTimes {
     /// Since when it stands where it stands.
     pub(super) since: u64,
     pub(super) action: Option<String>,
@@ -50,7 +50,7 @@ pub(super) struct Times {
     spent_before: Spent,
 }
 
-impl State {
+impl LiveState {
     pub(crate) fn new(
         design: &Design,
         titles: &HashMap<TaskId, String>,
@@ -59,12 +59,12 @@ impl State {
         let title = |id: &TaskId| titles.get(id).cloned().unwrap_or_default();
         Self {
             titles: design.tasks.iter().map(|task| title(&task.id)).collect(),
-            times: vec![Times::default(); design.tasks.len()],
+            times: vec![TaskTimes::default(); design.tasks.len()],
             batch: Batch::new(design.clone()),
             number: None,
             history: History::new(design),
             stepped: 0,
-            stop: Stop::Not,
+            stop: StopRequest::Not,
             past,
         }
     }
@@ -104,8 +104,8 @@ impl State {
     /// Takes in that somebody wants it to end, and how often that was so before.
     pub(crate) fn hear_stop(&mut self, before: usize) {
         self.stop = match before {
-            0 => Stop::Asked,
-            _ => Stop::AtOnce,
+            0 => StopRequest::Asked,
+            _ => StopRequest::AtOnce,
         };
     }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use pleach_domain::batch::{Approval, Barriers, BatchSettings, Design, Mode, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::graph::{Graph, OrderRules, Strictness};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Commit;
-use pleach_engine::database::StoredEvent;
 use pleach_engine::run::Progress;
+use pleach_log::database::StoredEvent;
 
 use super::draw::{Moment, draw};
-use super::state::State;
+use super::state::LiveState;
 use crate::terminal::Size;
 
 /// Noon of some day, when batches begin here.
@@ -29,22 +29,28 @@ const PLAN: &str = "\
 
 /// A batch, and the second since noon that it is at.
 struct Story {
-    state: State,
+    state: LiveState,
     second: u64,
 }
 
 impl Story {
     fn of(plan: &str, settings: BatchSettings) -> Self {
         let plan = pleach_formats::read(plan).plan;
-        let graph = Graph::of(&plan, Strictness::AsWritten);
+        let graph = Graph::new(&plan, Strictness::AsWritten);
         let all: Vec<usize> = (0..plan.tasks.len()).collect();
-        let design = Design::of(&graph, &all, Rules::default(), Barriers::Stages, settings);
+        let design = Design::new(
+            &graph,
+            &all,
+            OrderRules::default(),
+            Barriers::Stages,
+            settings,
+        );
         let titles = plan
             .tasks
             .iter()
             .map(|task| (task.id.clone(), task.title.clone()));
         let mut story = Self {
-            state: State::new(&design, &titles.collect(), HashMap::new()),
+            state: LiveState::new(&design, &titles.collect(), HashMap::new()),
             second: 0,
         };
         story.batch(BatchEvent::Started);
@@ -228,7 +234,7 @@ fn stopping_says_so_and_what_a_second_time_does() {
     let mut story = busy();
     story.state.hear_stop(0);
     let asked = story.drawn(80, 24);
-    assert!(asked.contains("Ctrl-C again stops it at once"), "{asked}");
+    assert!(asked.contains("Ctrl-C again stops them at once"), "{asked}");
     story.state.hear_stop(1);
     let now = story.drawn(80, 24);
     assert!(now.contains("stopping at once; all work is kept"), "{now}");
@@ -239,7 +245,10 @@ fn what_holds_everything_is_named() {
     let mut story = busy();
     story.state.batch.held = Some("disk is nearly full".to_owned());
     let drawn = story.drawn(60, 24);
-    assert!(drawn.contains("\n  held: disk is nearly full\n"), "{drawn}");
+    assert!(
+        drawn.contains("\n  paused: disk is nearly full\n"),
+        "{drawn}"
+    );
 }
 
 #[test]
@@ -264,23 +273,23 @@ fn an_estimate_follows_what_tasks_took() {
     story.at(60).merge("1.1").start("1.2");
     // Five tasks of a minute, three at once.
     let drawn = story.drawn(120, 24);
-    assert!(drawn.contains("about 2m left  until 12:02"), "{drawn}");
+    assert!(drawn.contains("about 2m left  ends 12:02"), "{drawn}");
 }
 
 #[test]
 fn what_tasks_took_last_time_is_known_from_the_start() {
     let plan = pleach_formats::read("- [ ] 1 A\n- [ ] 2 B\n").plan;
-    let graph = Graph::of(&plan, Strictness::AsWritten);
+    let graph = Graph::new(&plan, Strictness::AsWritten);
     let settings = BatchSettings::default();
-    let design = Design::of(
+    let design = Design::new(
         &graph,
         &[0, 1],
-        Rules::default(),
+        OrderRules::default(),
         Barriers::Stages,
         settings,
     );
     let past = HashMap::from([(TaskId::new("1"), Duration::from_mins(10))]);
-    let state = State::new(&design, &HashMap::new(), past);
+    let state = LiveState::new(&design, &HashMap::new(), past);
     assert_eq!(state.left(NOON), Some(Duration::from_mins(10)));
 }
 

@@ -19,7 +19,7 @@ const WIDEST_ID: usize = 16;
 /// What is narrower says nothing any more.
 const NARROWEST_REMARK: usize = 12;
 const HELP: [&str; 2] = [
-    "space tick · a all or none · / filter · enter run · q leave",
+    "space select · a all or none · / filter · enter run · q quit",
     "space · a all · / filter · enter · q",
 ];
 
@@ -50,10 +50,10 @@ pub(crate) fn draw(list: &List, name: &str, size: Size) -> Vec<Line> {
 }
 
 fn headline(list: &List, name: &str) -> Line {
-    let mut line = Line::new().and(BOLD, format!("Which tasks of {name}?"));
+    let mut line = Line::new().and(BOLD, format!("Select tasks from {name}"));
     line.push(
         PLAIN,
-        format!("  {} of {} ticked", list.ticked(), list.choices.len()),
+        format!("  {} of {} selected", list.ticked(), list.choices.len()),
     );
     if !list.filter.is_empty() {
         line.push(DIM, format!(", {} shown", list.shown.len()));
@@ -93,7 +93,7 @@ fn rows(list: &List, width: usize) -> (Vec<Line>, usize) {
         rows.push(row(list, *place, is_at, id, width));
     }
     if rows.is_empty() {
-        rows.push(Line::new().and(DIM, "  no task has that in it"));
+        rows.push(Line::new().and(DIM, "  no task matches"));
     }
     (rows, at)
 }

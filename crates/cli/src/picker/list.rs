@@ -103,7 +103,8 @@ impl List {
         let places = (0..self.choices.len()).filter(|place| self.ticked[*place]);
         let places: Vec<usize> = places.collect();
         if places.is_empty() {
-            self.note = Some("nothing is ticked: space ticks a task, a all of them".to_owned());
+            self.note =
+                Some("nothing selected: press space to select a task, a for all".to_owned());
             return None;
         }
         Some(Picked::These(places))
@@ -172,9 +173,9 @@ impl List {
             };
             let id = &self.choices[place].id;
             self.note = Some(if self.ticked[place] {
-                format!("{id} needs {ids}: ticked too")
+                format!("{id} needs {ids}: also selected")
             } else {
-                format!("{ids} cannot go without {id}: no longer ticked")
+                format!("{ids} cannot run without {id}: deselected")
             });
         }
     }

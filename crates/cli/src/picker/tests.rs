@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::graph::{Graph, OrderRules, Strictness};
 
 use super::choices;
 use super::draw::{draw, page};
@@ -28,8 +28,8 @@ const SIZE: Size = Size {
 
 fn list(text: &str) -> List {
     let plan = pleach_formats::read(text).plan;
-    let graph = Graph::of(&plan, Strictness::AsWritten);
-    List::new(choices(&graph, Rules::default()).0)
+    let graph = Graph::new(&plan, Strictness::AsWritten);
+    List::new(choices(&graph, OrderRules::default()).0)
 }
 
 /// Presses keys; those in angle brackets have names.
@@ -106,9 +106,12 @@ fn a_task_brings_what_it_needs_and_takes_what_needs_it() {
 fn what_comes_along_is_said() {
     let mut list = list(PLAN);
     press(&mut list, "<end> ");
-    assert_eq!(list.note.as_deref(), Some("2.2 needs 1.2, 2.1: ticked too"));
+    assert_eq!(
+        list.note.as_deref(),
+        Some("2.2 needs 1.2, 2.1: also selected")
+    );
     press(&mut list, "<home> ");
-    let note = "2.1, 2.2 cannot go without 1.2: no longer ticked";
+    let note = "2.1, 2.2 cannot run without 1.2: deselected";
     assert_eq!(list.note.as_deref(), Some(note));
 }
 
@@ -160,7 +163,7 @@ fn enter_runs_what_is_ticked_and_nothing_else_does() {
         list.note
             .as_deref()
             .unwrap()
-            .starts_with("nothing is ticked")
+            .starts_with("nothing selected")
     );
     assert_eq!(
         press(&mut list, "  <enter>"),
@@ -187,7 +190,7 @@ fn an_empty_list_takes_every_key() {
         &mut list,
         " a<up><down><pgdn><pgup><home><end>/x<back><enter>",
     );
-    assert!(drawn(&list, 80, 24).contains("no task has that in it"));
+    assert!(drawn(&list, 80, 24).contains("no task matches"));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn time(task: &TaskReport) -> String {
 }
 
 /// The columns that the tasks share.
-pub(super) struct Table {
+pub(super) struct SummaryTable {
     /// None where nobody minds.
     width: Option<usize>,
     id: usize,
@@ -42,8 +42,8 @@ pub(super) struct Table {
     time: Option<usize>,
 }
 
-impl Table {
-    pub(super) fn of(tasks: &[TaskReport], width: Option<usize>) -> Self {
+impl SummaryTable {
+    pub(super) fn new(tasks: &[TaskReport], width: Option<usize>) -> Self {
         let widest = |of: &dyn Fn(&TaskReport) -> usize| tasks.iter().map(of).max().unwrap_or(0);
         let id = widest(&|task| task.id.as_str().width());
         let time = widest(&|task| time(task).width());
@@ -214,7 +214,7 @@ mod tests {
         ];
         let mut drawn = String::new();
         for width in [None, Some(120), Some(80), Some(60), Some(40)] {
-            let table = Table::of(&tasks, width);
+            let table = SummaryTable::new(&tasks, width);
             let lines = tasks.iter().flat_map(|task| table.lines(task));
             drawn.push_str(&"─".repeat(width.unwrap_or(4)));
             drawn.push('\n');

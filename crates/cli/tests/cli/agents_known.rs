@@ -127,10 +127,7 @@ fn agents_are_listed_with_version_login_and_how_to_get_them() {
         shown.contains("codex     not installed: npm install -g @openai/codex"),
         "{shown}"
     );
-    assert!(
-        shown.contains("\nclaude runs if nothing else is said.\n"),
-        "{shown}"
-    );
+    assert!(shown.contains("\nDefault agent: claude\n"), "{shown}");
     machine
         .variables
         .push(("ANTHROPIC_API_KEY", "very-secret-key"));
@@ -164,7 +161,7 @@ fn several_agents_have_to_be_told_apart_and_profiles_are_listed_too() {
     let machine = Machine::with_claude("");
     machine.install("codex", "echo 'codex-cli 1.2.3'\n");
     let shown = machine.pleach(&["agents"]).good();
-    assert!(shown.contains("No agent runs yet: "), "{shown}");
+    assert!(shown.contains("No default agent: "), "{shown}");
     assert!(
         shown.contains("several are installed: claude, codex"),
         "{shown}"
@@ -239,7 +236,7 @@ fn an_agent_that_works_tells_what_it_took() {
         .pleach(&["agents", "test", "claude", "--keep"])
         .good();
     assert!(
-        shown.contains("✓ claude works: it made greeting.txt in "),
+        shown.contains("✓ claude works: it created greeting.txt in "),
         "{shown}"
     );
     let kept = shown
@@ -280,11 +277,7 @@ fn an_agent_that_does_nothing_or_falls_over_has_not_made_it() {
     let machine = Machine::with_claude("echo 'my last words' >&2\nexit 4\n");
     let shown = machine.pleach(&["agents", "test", "claude"]);
     assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
-    assert!(
-        shown.out.contains("✗ claude did not make it: "),
-        "{}",
-        shown.out
-    );
+    assert!(shown.out.contains("✗ claude failed: "), "{}", shown.out);
     assert!(shown.out.contains("    my last words"), "{}", shown.out);
     assert!(
         shown.out.contains("run `claude auth login`"),
@@ -337,21 +330,18 @@ fn the_agent_that_would_run_is_looked_at_and_a_first_file_names_it() {
         shown.contains("installed: claude 9.8.7, codex 1.2.3"),
         "{shown}"
     );
-    assert!(shown.contains("codex is there, version 1.2.3"), "{shown}");
-    assert!(shown.contains("Codex has one: CODEX_API_KEY"), "{shown}");
+    assert!(shown.contains("codex found, version 1.2.3"), "{shown}");
+    assert!(shown.contains("Codex: CODEX_API_KEY"), "{shown}");
     machine.place.write("pleach.toml", "agent = \"claude\"\n");
     let shown = machine.pleach(&["doctor"]).out;
-    assert!(
-        shown.contains("no login of Claude Code was found"),
-        "{shown}"
-    );
+    assert!(shown.contains("no login found for Claude Code"), "{shown}");
     machine.place.write("pleach.toml", "agent = \"goose\"\n");
     let shown = machine.pleach(&["doctor"]).out;
     assert!(
-        shown.contains("the agent \"goose\" is not installed"),
+        shown.contains("agent \"goose\" is not installed"),
         "{shown}"
     );
-    assert!(shown.contains("to install it: curl "), "{shown}");
+    assert!(shown.contains("install it: curl "), "{shown}");
 }
 
 #[test]

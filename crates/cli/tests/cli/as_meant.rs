@@ -46,11 +46,14 @@ fn a_phase_that_failed_blocks_the_next_one() {
     let scene = Scene::new(plan, ONLY_PHASE_2);
     let story = scene.story(&[]);
     story.check(1, "1.1:failed 1.2:failed 2.1:blocked");
-    assert_eq!(story.error_of("2.1"), "phase 1 is 0 of 2 done, below 80 %");
+    assert_eq!(
+        story.error_of("2.1"),
+        "phase 1 has only 0 of 2 tasks done, below 80 %"
+    );
     assert_eq!(scene.plan(), plan);
     let refused = scene.run(&["2.1"]).bad(2);
     assert!(
-        refused.contains("phase 2 is not open: phase 1 is 0 of 2 done, below 80 %")
+        refused.contains("phase 2 is not open: phase 1 has only 0 of 2 tasks done, below 80 %")
             && refused.contains("--phase-threshold 0"),
         "{refused}"
     );
@@ -97,13 +100,13 @@ fn only_what_exists_and_is_no_sentence_is_run() {
     scene.run(&["fix", "all", "failed", "tests"]).bad(2);
     let missing = scene.run(&["1.1", "1.9"]).bad(2);
     assert!(
-        missing.contains("there is no task 1.9") && !missing.contains("did you mean"),
+        missing.contains("task 1.9 not found") && !missing.contains("did you mean"),
         "{missing}"
     );
     assert!(!scene.state().join("batches").exists(), "nothing was run");
     let done = scene.run(&["1.2"]);
     assert!(
-        done.err.contains("task 1.2 is completed already"),
+        done.err.contains("task 1.2 is already completed"),
         "{}",
         done.err
     );
@@ -112,7 +115,7 @@ fn only_what_exists_and_is_no_sentence_is_run() {
     assert!(
         answer
             .err
-            .contains("warning: task 1.2 is completed already"),
+            .contains("warning: task 1.2 is already completed"),
         "{}",
         answer.err
     );
@@ -136,7 +139,7 @@ fn the_reason_for_an_error_is_never_left_out() {
         let last = error.lines().rev().find(|line| line.starts_with("error: "));
         let says = last.unwrap();
         assert!(
-            says.contains("label nope has no task") || says.contains("there is no task 99"),
+            says.contains("label nope has no tasks") || says.contains("task 99 not found"),
             "{error}"
         );
     }

@@ -18,7 +18,7 @@ fn what_is_chosen_behind_two_dashes_is_chosen_in_the_background_too() {
     let words = ["run", "--autonomous", "--detach", "--", "1.2"];
     let answer = held.pleach(&words).good();
     assert!(
-        answer.contains("batch 1 runs in the background"),
+        answer.contains("batch 1 is running in the background"),
         "{answer}"
     );
     let watch = held.begin(&["status", "1", "--watch"]);
@@ -32,7 +32,7 @@ fn an_interrupted_batch_goes_on_in_the_background_if_it_is_told_to() {
     let held = interrupted();
     let answer = held.pleach(&["run", "--resume", "--detach"]).good();
     assert!(
-        answer.starts_with("batch 1 runs in the background"),
+        answer.starts_with("batch 1 is running in the background"),
         "{answer}"
     );
     assert_eq!(held.states(1), "1.1:running");
@@ -66,7 +66,7 @@ fn what_keeps_a_run_in_the_background_from_beginning_is_told_in_the_foreground()
     let words = ["run", "1.1", "--yes", "--detach"];
     let error = held.pleach(&words).bad(2);
     assert!(error.contains("task 1.1 is in batch 1"), "{error}");
-    assert!(error.contains("hint: wait until that batch"), "{error}");
+    assert!(error.contains("hint: wait until the batch"), "{error}");
     drop(gate);
     assert_eq!(run.end().code, 0);
 }

@@ -46,7 +46,7 @@ fn a_branch_with_the_name_of_the_prefix_is_refused_with_the_key() {
     let scene = Scene::with("branch_prefix = \"bot\"", "- [ ] 1 A\n", "true");
     scene.repo.git(&["branch", "bot"]);
     let error = scene.run(&[]).bad(3);
-    assert!(error.contains("branch \"bot\" is in the way"), "{error}");
+    assert!(error.contains("branch \"bot\" prevents"), "{error}");
     assert!(error.contains("branch_prefix"), "{error}");
     scene.configure("branch_prefix = \"free\"", "echo a > a");
     scene.run(&[]).good();
@@ -70,7 +70,7 @@ fn a_result_that_cannot_be_brought_to_the_repository_is_no_success() {
         ("completed", &serde_json::Value::Null)
     );
     assert!(
-        story.notes().contains("could not be made"),
+        story.notes().contains("could not create the branch"),
         "{}",
         story.notes()
     );

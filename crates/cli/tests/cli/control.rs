@@ -22,7 +22,10 @@ fn a_cancelled_batch_is_over_when_the_answer_comes_and_its_work_is_kept() {
     assert_eq!(held.scene.show("pleach/task-1/1.1", "half-1.1"), "half");
     assert_eq!(held.scene.plan(), TWO);
     let again = held.pleach(&["cancel", "1"]).bad(2);
-    assert!(again.contains("batch 1 is over: cancelled"), "{again}");
+    assert!(
+        again.contains("batch 1 is already finished: cancelled"),
+        "{again}"
+    );
 }
 
 #[test]
@@ -37,7 +40,10 @@ fn a_cancelled_task_is_over_when_the_answer_comes_and_the_others_go_on() {
     assert_eq!(told["batch"]["tasks"][0]["status"], "cancelled");
     assert_eq!(held.states(1), "1.1:cancelled 1.2:running");
     let again = held.pleach(&["cancel", "1", "1.1"]).bad(2);
-    assert!(again.contains("task 1.1 is over: cancelled"), "{again}");
+    assert!(
+        again.contains("task 1.1 is already finished: cancelled"),
+        "{again}"
+    );
     let unknown = held.pleach(&["cancel", "1", "1.9"]).bad(2);
     assert!(unknown.contains("its tasks are 1.1, 1.2"), "{unknown}");
     drop((first, second));
@@ -100,7 +106,7 @@ fn a_stopped_batch_finishes_what_runs_and_cancels_the_rest() {
         "",
     );
     let nothing = held.pleach(&["stop"]).bad(2);
-    assert!(nothing.contains("no batch runs here"), "{nothing}");
+    assert!(nothing.contains("no batch is running here"), "{nothing}");
     let run = held.run(&["-j", "1"]);
     let gate = held.gate("1.1");
     let begun = held.batch(1);
@@ -115,7 +121,7 @@ fn a_stopped_batch_finishes_what_runs_and_cancels_the_rest() {
     assert_eq!(held.batch(1)["status"], "completed");
     assert_eq!(held.scene.show("pleach/batch-1", "done-1.1"), "done");
     let over = held.pleach(&["stop", "1"]).bad(2);
-    assert!(over.contains("batch 1 is over"), "{over}");
+    assert!(over.contains("batch 1 is already finished"), "{over}");
     let begun = held.batch(1);
     assert_eq!(begun["tasks"][0]["branch"], "pleach/task-1/1.1");
 }
@@ -127,14 +133,14 @@ fn a_queue_goes_on_when_it_is_approved() {
     let first = run.line_with("batch:task:started");
     assert!(first.contains("\"1.1\""), "{first}");
     let nothing = held.pleach(&["approve", "1"]).bad(2);
-    assert!(nothing.contains("no task of this batch waits"), "{nothing}");
+    assert!(
+        nothing.contains("no task of this batch is waiting"),
+        "{nothing}"
+    );
     drop(held.gate("1.1"));
     run.line_with("batch:task:waiting");
     let status = held.pleach(&["status"]).good();
-    assert!(
-        status.contains("waits for approval: pleach approve 1"),
-        "{status}"
-    );
+    assert!(status.contains("pleach approve 1"), "{status}");
     let answer = held.pleach(&["approve", "1"]).good();
     assert_eq!(answer, "task 1.2 of batch 1 is approved\n");
     drop(held.gate("1.2"));
@@ -157,7 +163,7 @@ fn who_names_a_batch_that_is_not_there_is_told_so() {
         &["recover", "7"],
     ] {
         let error = held.pleach(words).bad(2);
-        assert!(error.contains("there is no batch 7"), "{words:?}: {error}");
+        assert!(error.contains("batch 7 not found"), "{words:?}: {error}");
         assert!(error.contains("pleach status --all"), "{words:?}: {error}");
     }
 }
@@ -174,7 +180,7 @@ fn an_interrupted_batch_is_shown_as_such_and_ended_by_whoever_cancels_it() {
     let approve = held.pleach(&["approve", "1"]).bad(2);
     assert!(approve.contains("pleach resume 1"), "{approve}");
     let task = held.pleach(&["cancel", "1", "1.1"]).bad(2);
-    assert!(task.contains("nothing of it runs"), "{task}");
+    assert!(task.contains("no task is running"), "{task}");
     let answer = held.pleach(&["cancel", "1"]);
     assert_eq!(answer.out, "batch 1 is cancelled; its work is kept\n");
     assert_eq!(answer.code, 0, "{}", answer.err);
@@ -226,7 +232,7 @@ fn what_failed_is_tried_again_where_its_batch_runs() {
     held.tell("1.1", "exit 1");
     run.line_with("failed");
     let running = held.pleach(&["retry", "1", "1.2"]).bad(2);
-    assert!(running.contains("not over yet: it is running"), "{running}");
+    assert!(running.contains("is still running"), "{running}");
     let answer = held.pleach(&["retry", "1", "1.1"]).good();
     assert_eq!(answer, "task 1.1 is queued again\n");
     drop(held.gate("1.1"));
@@ -269,7 +275,7 @@ fn a_batch_that_is_over_is_opened_again_and_runs_here() {
         "what is merged by now is not left out any more"
     );
     let nothing = held.pleach(&["retry", "1"]).bad(2);
-    assert!(nothing.contains("ended without success"), "{nothing}");
+    assert!(nothing.contains("has no task to retry"), "{nothing}");
 }
 
 #[test]
@@ -280,7 +286,7 @@ fn a_retry_goes_on_in_the_background_if_it_is_told_to() {
     assert_eq!(run.end().code, 1);
     let answer = held.pleach(&["retry", "1", "--detach"]).good();
     assert!(
-        answer.starts_with("batch 1 runs in the background"),
+        answer.starts_with("batch 1 is running in the background"),
         "{answer}"
     );
     let watch = held.begin(&["status", "1", "--watch"]);

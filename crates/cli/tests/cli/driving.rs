@@ -238,6 +238,6 @@ fn an_order_that_makes_no_sense_is_told_as_such() {
     BufReader::new(child.stdout.take().unwrap())
         .read_line(&mut line)
         .unwrap();
-    assert!(line.contains("the order cannot be understood"), "{line}");
+    assert!(line.contains("malformed order"), "{line}");
     assert_eq!(child.wait().unwrap().code(), Some(78));
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use pleach_testkit::LIMITED;
+
 use crate::scene::{Gate, Scene, Story, WAIT};
 
 /// The one batch's folder of worktrees.
@@ -32,7 +34,7 @@ fn worktrees_cannot_be_made_and_the_rest_runs_one_at_a_time() {
     assert_eq!(story.status(), "completed");
     let reason = &story.told("batch:fallback")[0]["reason"];
     let reason = reason.as_str().unwrap();
-    assert!(reason.contains("a worktree could not be made"), "{reason}");
+    assert!(reason.contains("could not create a worktree"), "{reason}");
     let saw = scene.show("pleach/batch-1", "saw");
     assert!(
         saw.contains("file-3"),
@@ -49,17 +51,9 @@ fn worktrees_cannot_be_made_and_without_fallback_the_batch_fails() {
     assert_eq!(story.status(), "failed");
     assert!(story.told("batch:fallback").is_empty());
     let error = story.error_of("2");
-    assert!(error.contains("its worktree could not be made"), "{error}");
+    assert!(error.contains("could not create its worktree"), "{error}");
     scene.check_nobody_is_left();
 }
-
-/// Every task is told three times to come later.
-pub(crate) const LIMITED: &str = "echo +$PLEACH_TASK >> BESIDE/turns
-    n=$(cat BESIDE/count-$PLEACH_TASK 2>/dev/null || echo 0)
-    echo $((n + 1)) > BESIDE/count-$PLEACH_TASK
-    if [ $n -lt 3 ]; then echo 'usage limit, retry after 10ms'; code=75; else echo x > file-$PLEACH_TASK; code=0; fi
-    echo -$PLEACH_TASK >> BESIDE/turns
-    exit $code";
 
 #[test]
 fn limits_again_and_again_and_the_rest_runs_one_at_a_time() {
@@ -76,7 +70,7 @@ fn limits_again_and_again_and_the_rest_runs_one_at_a_time() {
     );
     let reasons = story.told("batch:fallback");
     let reason = reasons[0]["reason"].as_str().unwrap();
-    assert!(reason.contains("limited again and again"), "{reason}");
+    assert!(reason.contains("keeps hitting its usage limit"), "{reason}");
     assert_eq!(reasons.len(), 1);
     check_turns_at_the_end(&scene, 3);
 }
@@ -101,7 +95,7 @@ fn limits_again_and_again_and_without_fallback_the_batch_fails() {
     assert_eq!(story.outcomes().matches(":cancelled").count(), 2);
     assert!(story.told("batch:fallback").is_empty());
     let error = story.told("batch:failed")[0]["error"].as_str().unwrap();
-    assert!(error.contains("limited again and again"), "{error}");
+    assert!(error.contains("keeps hitting its usage limit"), "{error}");
 }
 
 /// Two tasks of a stage write the same line; on the woven result each adds its own.
@@ -120,7 +114,7 @@ fn a_collision_in_a_stage_and_what_collided_runs_again_on_the_woven_result() {
     story.check(0, "a:merged b:merged c:merged");
     let reasons = story.told("batch:fallback");
     let reason = reasons[0]["reason"].as_str().unwrap();
-    assert!(reason.contains("collided in stage 1"), "{reason}");
+    assert!(reason.contains("conflicted in stage 1"), "{reason}");
     assert_eq!(reasons.len(), 1);
     assert_eq!(merge_statuses(&story), "success success");
     let lines = scene.show("pleach/batch-1", "README.md");

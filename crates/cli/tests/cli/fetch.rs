@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pleach_engine::git::{Git, LoginProblem, Logins, Store, StoreError};
+use pleach_git::git::{Git, LoginProblem, Logins, Store, StoreError};
 use pleach_testkit::{Access, GitServer, TestRepo};
 
 use crate::run::Scene;
@@ -144,7 +144,7 @@ fn a_missing_login_is_an_error_that_says_what_to_set() {
     let served = Served::locked();
     let told = served.run(&[]).bad(3);
     let host = served.server.host();
-    assert!(told.contains(&format!("{host} wants a login")), "{told}");
+    assert!(told.contains(&format!("{host} requires a login")), "{told}");
     for word in ["PLEACH_GIT_TOKEN", "gh auth login", "credential helper"] {
         assert!(told.contains(word), "{told}");
     }
@@ -189,7 +189,7 @@ fn a_token_for_another_server_is_not_sent() {
         ("GITLAB_TOKEN", password),
     ];
     let told = served.run(&others).bad(3);
-    assert!(told.contains("wants a login"), "{told}");
+    assert!(told.contains("requires a login"), "{told}");
     assert!(
         served
             .server
@@ -307,7 +307,7 @@ fn a_server_that_sends_git_elsewhere_does_not_learn_the_token() {
         ("PLEACH_GIT_HOST", &sender.host()),
     ];
     let told = served.run(&login).bad(3);
-    assert!(told.contains("not the server that was asked for"), "{told}");
+    assert!(told.contains("is not the server of the address"), "{told}");
     assert!(!sender.requests().is_empty() && !served.server.requests().is_empty());
     for asked in sender.requests().iter().chain(&served.server.requests()) {
         assert_eq!(asked.login, None, "{asked:?}");

@@ -67,7 +67,7 @@ fn nothing_starts_while_the_disk_is_nearly_full() {
     running.wait_for("batch:held");
     let held = status(&scene)[0]["held"].as_str().unwrap().to_owned();
     assert!(
-        held.starts_with("less than 9216000 GiB are free for ")
+        held.starts_with("less than 9216000 GiB free disk for ")
             && held.ends_with("(min_free_disk)"),
         "{held}"
     );

@@ -15,9 +15,9 @@ mod unproved;
 
 use std::process::Command;
 
-use pleach_engine::pace::PACE;
-use pleach_engine::step::{DIE_AT, Step};
-use pleach_testkit::{Failure, Fault, ForgeServer, ForgeStep, ForgeStyle, gate_or_night};
+use pleach_system::crash_point::{CrashPoint, DIE_AT};
+use pleach_system::pace::PACE;
+use pleach_testkit::{Failure, ForgeFault, ForgeServer, ForgeStep, ForgeStyle, gate_or_night};
 
 use crate::Answer;
 use crate::scene::{Scene, Story};
@@ -329,7 +329,7 @@ fn a_push_without_the_rights_says_how_to_try_again() {
     let harbour = Harbour::github("1", "", SHELL);
     harbour
         .forge
-        .fail(ForgeStep::Push, Failure::Before(Fault::Status(403)));
+        .fail(ForgeStep::Push, Failure::Before(ForgeFault::Status(403)));
     let story = harbour.run();
     story.check(1, "1:merged");
     check_says_how_to_try_again(&story);
@@ -383,7 +383,7 @@ fn a_base_that_the_server_no_longer_has_is_told_before_anything_is_pushed() {
     story.check(1, "1:merged");
     let told = story.told("batch:not_landed")[0].to_string();
     assert!(told.contains("the server has no branch main"), "{told}");
-    assert!(told.contains("name another one as base"), "{told}");
+    assert!(told.contains("set another base"), "{told}");
     assert_eq!(harbour.branches_there(), "");
 }
 
@@ -450,10 +450,10 @@ fn what_cannot_land_is_refused_with_the_reason() {
     let scene = Scene::of("1", "", SHELL);
     let words = ["run", "--yes"];
     let mut dies = crate::command(scene.repo.path(), &scene.home(), &words);
-    dies.env(DIE_AT, format!("{:?}", Step::AllOver));
+    dies.env(DIE_AT, format!("{:?}", CrashPoint::AllOver));
     dies.output().unwrap();
     let interrupted = crate::pleach(scene.repo.path(), &scene.home(), &["land", "1"]);
     assert!(interrupted.bad(2).contains("pleach resume 1"));
     let unknown = crate::pleach(scene.repo.path(), &scene.home(), &["land", "9"]);
-    assert!(unknown.bad(2).contains("no batch 9"));
+    assert!(unknown.bad(2).contains("batch 9 not found"));
 }

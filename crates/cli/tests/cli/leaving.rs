@@ -5,12 +5,12 @@ use std::time::Duration;
 use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::graph::Overlap;
 use pleach_engine::config::{Config, Settings};
-use pleach_engine::database::{Database, Provenance, RequestKey};
 use pleach_engine::host::{Begun, Host, HostError, Running};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{EarlierBatches, Fetch, Prepared, prepare, take_up};
 use pleach_engine::start::Errand;
-use pleach_engine::state_folder::StateFolder;
+use pleach_log::database::{Database, Provenance, RequestKey};
+use pleach_system::state_folder::StateFolder;
 
 use crate::scene::{Gate, Scene, WAIT};
 
@@ -242,7 +242,7 @@ fn a_request_that_is_repeated_makes_no_second_batch() {
         panic!("it has begun");
     };
     let why = &refused.into_vec()[0].message;
-    assert_eq!(why, "this request made batch 1 already");
+    assert_eq!(why, "this request already created batch 1");
     let database = Database::open(&state(&scene)).unwrap();
     assert!(database.load(2).unwrap().is_none());
     let batches = std::fs::read_dir(scene.state().join("batches")).unwrap();

@@ -45,7 +45,7 @@ fn following_goes_from_attempt_to_attempt_and_ends_with_the_task() {
     let not_yet = held.pleach(&["logs", "1", "1.2"]);
     assert_eq!((not_yet.code, not_yet.out.as_str()), (0, ""));
     assert!(
-        not_yet.err.contains("has not started: it is queued"),
+        not_yet.err.contains("has not started; it is queued"),
         "{}",
         not_yet.err
     );

@@ -49,7 +49,7 @@ fn what_the_plan_cannot_hold_is_refused_and_nothing_is_written() {
     );
     let error = place.pleach(&["mark", "7", "1.1", "started"]).bad(2);
     assert!(
-        error.contains("task 1.1 cannot be marked started: a checkbox is open or done"),
+        error.contains("task 1.1 cannot be marked started: a checkbox is either open or done"),
         "{error}"
     );
     assert!(
@@ -96,13 +96,13 @@ fn mistakes_are_told_with_what_to_write_instead() {
         place
             .pleach(&["mark", "1.7", "complete"])
             .bad(2)
-            .contains("there is no task 1.7")
+            .contains("task 1.7 not found")
     );
     assert!(
         place
             .pleach(&["mark", "all", "complete"])
             .bad(2)
-            .contains("named one by one")
+            .contains("mark takes only ids")
     );
     let json = place.pleach(&["mark", "1.7", "complete", "--json"]).json();
     assert_eq!(json["error"]["code"], "task_not_found");
@@ -133,14 +133,14 @@ fn of_two_tasks_with_one_id_none_is_marked() {
         place
             .pleach(&["mark", "1.1", "complete"])
             .bad(2)
-            .contains("more than one task 1.1")
+            .contains("several tasks have the id 1.1")
     );
     place.write("TODO.md", "- [ ] Same\n- [ ] Same\n");
     assert!(
         place
             .pleach(&["mark", "2", "complete"])
             .bad(2)
-            .contains("more than one task")
+            .contains("several tasks")
     );
     assert_eq!(place.read("TODO.md"), "- [ ] Same\n- [ ] Same\n");
 }

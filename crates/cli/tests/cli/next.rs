@@ -95,7 +95,7 @@ fn people_are_told_in_words() {
         "{text}"
     );
     place.write("TODO.md", "- [x] all of it\n");
-    assert_eq!(place.pleach(&["next"]).good(), "Every task is done.\n");
+    assert_eq!(place.pleach(&["next"]).good(), "All tasks are done.\n");
 }
 
 #[test]

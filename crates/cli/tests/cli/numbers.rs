@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pleach_engine::step::{DIE_AT, Step};
+use pleach_system::crash_point::{CrashPoint, DIE_AT};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ fn what_is_refused_names_a_batch_by_its_number() {
     }
     there(&["run", "--yes", "1.1"]).good();
     let mut dies = command(second.repo.path(), &home, &["run", "--yes", "1.2"]);
-    dies.env(DIE_AT, format!("{:?}", Step::BatchStarted));
+    dies.env(DIE_AT, format!("{:?}", CrashPoint::BatchStarted));
     assert!(!dies.output().unwrap().status.success());
     for (words, named) in [
         (&["cancel", "1", "1.1"][..], "pleach status 1"),

@@ -66,10 +66,7 @@ fn a_task_that_needs_two_that_collide_is_blocked() {
     let story = scene.story(&["-j", "1"]);
     story.check(1, "1:merged 2:conflicted 3:blocked");
     let reason = story.error_of("3");
-    assert!(
-        reason.contains("it needs 2, which is conflicted"),
-        "{reason}"
-    );
+    assert!(reason.contains("needs 2, which conflicted"), "{reason}");
 }
 
 #[test]

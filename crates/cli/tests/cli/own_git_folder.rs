@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use pleach_engine::git::{Git, Store};
-use pleach_engine::worktree::{Worktree, WorktreeSpec};
+use pleach_git::git::{Git, Store};
+use pleach_git::worktree::{Worktree, WorktreeSpec};
 use pleach_testkit::TestRepo;
 
 use crate::run::Scene;
@@ -292,6 +292,9 @@ fn a_repository_that_an_agent_makes_is_taken_in_without_its_commits_and_told() {
     let story = scene.story(&[]);
     story.check(0, "1:merged");
     assert_eq!(scene.show("pleach/batch-1", "lib/a"), "x");
-    let told = story.notes().matches("lib is a git repository").count();
+    let told = story
+        .notes()
+        .matches("lib is a separate git repository")
+        .count();
     assert_eq!(told, 1, "{}", story.notes());
 }

@@ -56,10 +56,7 @@ fn json_with_errors_lists_them_all_and_exits_2() {
     assert_eq!(answer.code, 2);
     let errors = answer.json()["errors"].clone();
     assert_eq!(errors[0]["code"], "cycle");
-    assert_eq!(
-        errors[0]["message"],
-        "tasks wait for each other: 1.1 → 1.2 → 1.1"
-    );
+    assert_eq!(errors[0]["message"], "dependency cycle: 1.1 → 1.2 → 1.1");
     assert_eq!(errors[0]["line"], 1);
     assert_eq!(errors[1]["code"], "unknown_dependency");
     assert_eq!(errors[1]["line"], 3);

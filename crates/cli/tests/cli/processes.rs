@@ -11,10 +11,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_engine::process::{
+use pleach_system::process::{
     Cancel, Ending, Isolation, LOG_CAP, NONCE, ProcessSpec, Record, Shim, load_record,
 };
-use pleach_engine::secrets::Secrets;
+use pleach_system::secrets::Secrets;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use tempfile::TempDir;

@@ -52,8 +52,8 @@ fn a_coming_conflict_is_shown_on_both_tasks_until_it_is_none_any_more() {
     assert_eq!(coming(&held), pair);
     let text = held.pleach(&["status"]).good();
     for note in [
-        "coming conflict with 1.2 in README.md",
-        "coming conflict with 1.1 in README.md",
+        "likely conflict with 1.2 in README.md",
+        "likely conflict with 1.1 in README.md",
     ] {
         assert_eq!(text.matches(note).count(), 1, "{text}");
     }
@@ -95,24 +95,27 @@ fn a_pair_is_told_people_once() {
     let mut run = held.run(&["-j", "3"]);
     held.tell("1.1", "echo one > README.md; again");
     held.tell("1.2", "echo two > README.md; again");
-    let line = run.line_with("foreseen");
+    let line = run.line_with("warning");
     assert!(
-        line.contains("1.1 and 1.2 would conflict in README.md"),
+        line.contains("1.1 and 1.2 are likely to conflict in README.md"),
         "{line}"
     );
     held.tell("1.1", "echo one > other.txt; again");
     held.tell("1.2", "echo two > other.txt; again");
     held.tell("1.3", "echo three > other.txt; again");
-    let line = run.line_with("foreseen");
+    let line = run.line_with("warning");
     assert!(
-        line.contains("and 1.3 would conflict in other.txt"),
+        line.contains("and 1.3 are likely to conflict in other.txt"),
         "{line}"
     );
     for task in ["1.1", "1.2", "1.3"] {
         held.tell(task, ":");
     }
     let rest = run.end().out;
-    assert!(!rest.contains("1.1 and 1.2 would conflict"), "{rest}");
+    assert!(
+        !rest.contains("1.1 and 1.2 are likely to conflict"),
+        "{rest}"
+    );
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn what_is_kept_is_listed_and_comes_back_as_branches() {
         "{list}"
     );
     assert!(
-        list.contains("1 more is merged already; --all lists it"),
+        list.contains("1 more is already merged; --all lists it"),
         "{list}"
     );
     let all = held.pleach(&["recover", "--all", "--json"]).json();
@@ -118,7 +118,7 @@ fn each_attempt_comes_back_and_a_taken_name_gets_a_number() {
     let words = ["recover", "1", "1.1", "--attempt", "3"];
     let none = held.pleach(&words).bad(2);
     assert!(
-        none.contains("attempt 3 of task 1.1 of batch 1 left nothing"),
+        none.contains("no work is kept of attempt 3 of task 1.1 of batch 1"),
         "{none}"
     );
 }
@@ -176,7 +176,7 @@ fn clearing_up_takes_worktrees_and_branches_and_leaves_young_work() {
     let held = half_done();
     std::fs::write(tree(&held, "1.2").join("mine"), "by hand\n").unwrap();
     let out = held.pleach(&["gc", "--yes"]).good();
-    assert!(out.contains("3 things removed"), "{out}");
+    assert!(out.contains("removed 3 items"), "{out}");
     assert!(!tree(&held, "1.2").exists());
     assert_eq!(refs(&held, "refs/heads/pleach/task-1"), [""; 0]);
     let kept = refs(&held, "refs/pleach/keep/");
@@ -186,7 +186,7 @@ fn clearing_up_takes_worktrees_and_branches_and_leaves_young_work() {
     assert_eq!(held.scene.show("pleach/recovered-1/1.2", "mine"), "by hand");
     held.pleach(&["logs", "1", "1.2"]).good();
     let again = held.pleach(&["gc", "--yes"]).good();
-    assert!(again.contains("Nothing is left behind"), "{again}");
+    assert!(again.contains("Nothing to remove"), "{again}");
     let retry = held.begin(&["retry", "1", "1.2"]);
     drop(held.gate("1.2"));
     assert_eq!(retry.end().code, 0);
@@ -211,7 +211,7 @@ fn old_work_goes_and_batches_are_counted_on() {
     let gone = held.pleach(&["logs", "1", "1.2"]).bad(2);
     assert!(gone.contains("pleach gc"), "{gone}");
     let none = held.pleach(&["recover", "1", "1.2"]).bad(2);
-    assert!(none.contains("left nothing"), "{none}");
+    assert!(none.contains("work is kept of"), "{none}");
     assert_eq!(held.scene.show("pleach/task-1/1.2", "half-1.2"), "half");
     let run = held.run(&[]);
     drop(held.gate("1.2"));
@@ -231,7 +231,7 @@ fn nothing_of_a_batch_that_runs_or_is_interrupted_is_touched() {
         .json();
     assert_eq!(kinds(&told, "removed"), [""; 0]);
     let notes = told["notes"].to_string();
-    assert!(notes.contains("somebody works in it"), "{notes}");
+    assert!(notes.contains("it is in use"), "{notes}");
     run.kill();
     drop(gate);
     let told = held

@@ -2,17 +2,17 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 
-use pleach_engine::step::{DIE_AT, Step};
+use pleach_system::crash_point::{CrashPoint, DIE_AT};
 use pleach_testkit::gate_or_night;
 
 use crate::scene::{Scene, Story};
 
 /// The steps of using a worktree again, at each of which a run is killed.
-pub(crate) const STEPS: [Step; 4] = [
-    Step::FilesSetAside,
-    Step::SpareTidied,
-    Step::SpareFilled,
-    Step::SpareMoved,
+pub(crate) const STEPS: [CrashPoint; 4] = [
+    CrashPoint::FilesSetAside,
+    CrashPoint::SpareTidied,
+    CrashPoint::SpareFilled,
+    CrashPoint::SpareMoved,
 ];
 
 /// An agent that notes all it finds, when an old file was written, and leaves all kinds of things.
@@ -108,7 +108,7 @@ fn a_run_that_dies_while_a_worktree_is_used_again_goes_on_and_leaves_nothing() {
     });
 }
 
-fn check_death(step: Step) {
+fn check_death(step: CrashPoint) {
     let scene = scene("1, 2 1, 3 2", "cache = [\"target\"]");
     let run = |words: &[&str], point: Option<&str>| {
         let mut command = crate::command(scene.repo.path(), &scene.home(), words);

@@ -58,10 +58,10 @@ fn everything_is_said_in_words() {
         "sh -c 'echo x > x'",
         "MY_AGENT_KEY",
         "PLEACH_TASK",
-        "1 attempt more",
-        "nowhere: there is no remote",
-        "asked for agents.shell.command, agents.shell.env, sandbox_write, setup, validate, pleach.toml",
-        "Nothing was done.",
+        "1, first after",
+        "none: no remote",
+        "needed for agents.shell.command, agents.shell.env, sandbox_write, setup, validate, pleach.toml",
+        "nothing was done",
         &scene.repo.head(),
     ] {
         assert!(told.contains(part), "no {part}:\n{told}");
@@ -115,10 +115,7 @@ fn what_earlier_runs_took_is_known_and_the_next_number_is_named() {
         "{told}"
     );
     let told = dry_run(&scene, &[]).good();
-    assert!(
-        told.contains("as other tasks of the plan took before"),
-        "{told}"
-    );
+    assert!(told.contains("based on past runs of other tasks"), "{told}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn what_a_person_made_is_woven_and_what_was_blocked_goes_on() {
     ] {
         assert!(started.contains(part), "{part}: {started}");
     }
-    assert!(conflict.resolve(&[]).good().contains("begun before"));
+    assert!(conflict.resolve(&[]).good().contains("already started"));
     assert!(conflict.worktrees().contains("batch-1/resolve-2:resolving"));
     fs::write(path.join("shared"), "1 and 2\n").unwrap();
     conflict.resolve(&["--done"]).good();
@@ -131,7 +131,7 @@ fn leaving_it_out_leaves_everything_as_it_was() {
     fs::write(path.join("shared"), "half done\n").unwrap();
     let told = conflict.resolve(&["--abort"]).good();
     assert!(
-        told.contains("task 2 stays left out; what was in its folder is kept as"),
+        told.contains("task 2 remains left out; the files of its worktree are kept as"),
         "{told}"
     );
     assert!(!path.exists());
@@ -156,7 +156,7 @@ fn marks_that_are_left_are_told_by_file_and_line() {
     let path = conflict.start("2");
     let told = conflict.resolve(&["--done"]).bad(1);
     assert!(
-        told.contains("conflict markers are left in shared:1, shared:3, shared:5"),
+        told.contains("unresolved conflict markers in shared:1, shared:3, shared:5"),
         "{told}"
     );
     assert!(told.contains(path.to_str().unwrap()), "{told}");
@@ -185,7 +185,7 @@ fn an_editor_is_given_the_files_and_waited_for() {
         "nothing is laid out for nobody"
     );
     let broken = run("false").bad(3);
-    assert!(broken.contains("the conflict is laid out in"), "{broken}");
+    assert!(broken.contains("edit the files in"), "{broken}");
     run(&format!("cp {}", answer.display())).good();
     conflict.resolve(&["--done"]).good();
     assert_eq!(conflict.scene.show("pleach/batch-1", "seen"), "edited");
@@ -270,11 +270,11 @@ fn wrong_uses_say_what_is_so_and_what_to_do() {
     };
     bad(
         &["resolve", "9", "2"],
-        ["there is no batch 9", "pleach status --all"],
+        ["batch 9 not found", "pleach status --all"],
     );
     bad(
         &["resolve", "1", "9"],
-        ["no task 9 in batch 1", "its tasks are 1, 2, 3"],
+        ["task 9 not found in batch 1", "its tasks are 1, 2, 3"],
     );
     bad(
         &["resolve", "1", "1"],
@@ -285,7 +285,10 @@ fn wrong_uses_say_what_is_so_and_what_to_do() {
     );
     bad(&["resolve", "1", "3"], ["it is blocked", "pleach status 1"]);
     for flag in ["--done", "--abort"] {
-        let nobody = ["nobody has begun to resolve task 2", "`pleach resolve 1 2`"];
+        let nobody = [
+            "task 2 of batch 1 is not being resolved",
+            "`pleach resolve 1 2`",
+        ];
         bad(&["resolve", "1", "2", flag], nobody);
     }
     conflict.start("2");
@@ -293,7 +296,7 @@ fn wrong_uses_say_what_is_so_and_what_to_do() {
         .scene
         .repo
         .git_in(&conflict.start("2"), &["merge", "--abort"]);
-    let nothing = ["differs from what is woven already", "--abort"];
+    let nothing = ["differs from what is already woven", "--abort"];
     bad(&["resolve", "1", "2", "--done"], nothing);
 }
 
@@ -333,7 +336,10 @@ fn a_batch_goes_on_in_the_background_with_the_result() {
     let path = conflict.start("2");
     fs::write(path.join("shared"), "1 and 2\n").unwrap();
     let told = conflict.resolve(&["--done", "--detach"]).good();
-    assert!(told.contains("batch 1 runs in the background"), "{told}");
+    assert!(
+        told.contains("batch 1 is running in the background"),
+        "{told}"
+    );
     conflict.pleach(&["status", "1", "--watch"]).good();
     assert_eq!(conflict.states(), "1:merged 2:merged 3:merged");
     let kept = [

@@ -33,7 +33,11 @@ fn what_failed_last_can_be_chosen_by_that() {
     scene.story(&["failed"]).check(0, "2:merged 3:merged");
     let nothing = scene.run(&["failed"]);
     assert_eq!(nothing.code, 0);
-    assert!(nothing.err.contains("no task failed"), "{}", nothing.err);
+    assert!(
+        nothing.err.contains("there are no failed tasks"),
+        "{}",
+        nothing.err
+    );
 }
 
 #[test]
@@ -58,7 +62,7 @@ fn every_attempt_starts_clean_and_what_the_others_did_is_kept() {
 fn what_no_repetition_mends_is_not_repeated() {
     for (code, meaning) in [
         (77, "not permitted"),
-        (78, "wrongly configured"),
+        (78, "misconfigured"),
         (127, "not found"),
     ] {
         let shell = format!("echo the budget is spent; exit {code}");
@@ -136,7 +140,7 @@ fn an_agent_that_falls_silent_is_stopped_and_retried() {
     let error = story.told("batch:task:retrying")[0]["error"]
         .as_str()
         .unwrap();
-    assert!(error.contains("said nothing for 0.3 s"), "{error}");
+    assert!(error.contains("printed nothing for 0.3 s"), "{error}");
     scene.check_nobody_is_left();
 }
 

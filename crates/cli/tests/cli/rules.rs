@@ -51,7 +51,7 @@ fn on_conflict_fail_gives_the_batch_up() {
     story.check(1, "1:merged 2:conflicted 3:cancelled");
     assert_eq!(story.status(), "failed");
     let error = story.told("batch:failed")[0]["error"].as_str().unwrap();
-    assert!(error.contains("task 2 conflicts"), "{error}");
+    assert!(error.contains("task 2 conflicted"), "{error}");
 }
 
 #[test]

@@ -2,107 +2,59 @@
 //!
 //! Knows nothing of what a test wants to prove with it.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::ops::Deref;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use pleach_testkit::TestRepo;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{CWD, FileType, Mode, OFlags};
+pub(crate) use pleach_testkit::{Gate, WAIT, make_pipe};
+use pleach_testkit::{TestRepo, check_no_worktree_is_left};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{Answer, command, pleach};
 
 /// How long an event may take that must come.
 const SOON: Duration = Duration::from_mins(1);
 
-/// A repository with a plan, and an agent that is a line of shell.
-pub(crate) struct Scene {
-    pub(crate) repo: TestRepo,
+/// A repository with a plan, and an agent that is a line of shell, for the program to run in.
+pub(crate) struct Scene(pleach_testkit::Scene);
+
+impl Deref for Scene {
+    type Target = pleach_testkit::Scene;
+
+    fn deref(&self) -> &pleach_testkit::Scene {
+        &self.0
+    }
 }
 
 impl Scene {
     /// Failures are not retried here, so that a test that wants one has it at once.
     pub(crate) fn new(plan: &str, shell: &str) -> Self {
-        Self::with("retries = 0", plan, shell)
+        Self(pleach_testkit::Scene::new(plan, shell))
     }
 
     /// The same with lines of `pleach.toml`; `BESIDE` in the shell is a folder outside the repository.
     pub(crate) fn with(settings: &str, plan: &str, shell: &str) -> Self {
-        let scene = Self {
-            repo: TestRepo::new(),
-        };
-        scene.configure(settings, shell);
-        scene.repo.write("TODO.md", plan);
-        scene.repo.commit("a plan");
-        scene
+        Self(pleach_testkit::Scene::with(settings, plan, shell))
     }
 
-    /// The same for tasks that are written `1, 2 1, 3 1 2`, each with what it needs; nothing is marked in their
-    /// plan, so that no run waits for people who may be editing it.
+    /// The same for tasks that are written `1, 2 1, 3 1 2`, each with what it needs.
     pub(crate) fn of(tasks: &str, settings: &str, shell: &str) -> Self {
-        let scene = Self::with(&format!("plan = \"plan.json\"\n{settings}"), "", shell);
-        let tasks = tasks.split(", ").map(|task| {
-            let mut words = task.split(' ');
-            let id = words.next().unwrap();
-            let needs: Vec<&str> = words.collect();
-            json!({"id": id, "title": format!("T{id}"), "depends_on": needs})
-        });
-        let plan = json!({"tasks": tasks.collect::<Vec<_>>()});
-        scene.repo.write("plan.json", plan.to_string());
-        scene
+        Self(pleach_testkit::Scene::of(tasks, settings, shell))
     }
 
-    /// The same with an execution plan: stages of tasks that need nothing, as in `a b, c!`, where `!` says one at a
-    /// time.
+    /// A repository alone, without a plan or an agent.
+    pub(crate) fn bare() -> Self {
+        let repo = TestRepo::new();
+        Self(pleach_testkit::Scene { repo })
+    }
+
+    /// The same with an execution plan: stages of tasks that need nothing, as in `a b, c!`.
     pub(crate) fn staged(stages: &str, settings: &str, shell: &str) -> Self {
-        let scene = Self::with(&format!("plan = \"plan.json\"\n{settings}"), "", shell);
-        let mut tasks = Vec::new();
-        let mut batches = Vec::new();
-        for (number, stage) in stages.split(", ").enumerate() {
-            let ids: Vec<&str> = stage.trim_end_matches('!').split(' ').collect();
-            tasks.extend(
-                ids.iter()
-                    .map(|id| json!({"id": id, "title": format!("T{id}")})),
-            );
-            batches.push(json!({
-                "batch_id": number + 1,
-                "task_ids": ids,
-                "can_parallel": !stage.ends_with('!'),
-            }));
-        }
-        let plan = json!({"batches": batches, "tasks": tasks});
-        scene.repo.write("plan.json", plan.to_string());
-        scene
-    }
-
-    /// Other settings and another agent.
-    pub(crate) fn configure(&self, settings: &str, shell: &str) {
-        let beside = self.repo.beside("");
-        let beside = beside.to_str().unwrap().trim_end_matches('/');
-        let shell = shell.replace("BESIDE", beside);
-        let words = serde_json::to_string(&["sh", "-c", &shell]).unwrap();
-        let settings = settings.replace("BESIDE", beside);
-        // Most agents of tests leave their traces there; those that test the sandbox say so themselves.
-        let open = if settings.contains("sandbox") {
-            String::new()
-        } else {
-            format!("sandbox_write = [\"{beside}\"]\n")
-        };
-        // Most agents of tests that change nothing mean to have done their task.
-        let idle = if settings.contains("no_changes") {
-            ""
-        } else {
-            "no_changes = \"done\"\n"
-        };
-        let config = format!(
-            "{open}{idle}task_timeout = \"60s\"\n{settings}\n[agents.shell]\ncommand = {words}\n"
-        );
-        self.repo.write("pleach.toml", config);
+        Self(pleach_testkit::Scene::staged(stages, settings, shell))
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -133,32 +85,6 @@ impl Scene {
         ))
     }
 
-    pub(crate) fn plan(&self) -> String {
-        std::fs::read_to_string(self.repo.path().join("TODO.md")).unwrap()
-    }
-
-    pub(crate) fn show(&self, branch: &str, file: &str) -> String {
-        self.repo.git(&["show", &format!("{branch}:{file}")])
-    }
-
-    /// The files of a branch that `main` does not have.
-    pub(crate) fn new_files(&self, branch: &str) -> String {
-        let words = ["diff", "--name-only", "--diff-filter=A", "main", branch];
-        self.repo.git(&words).replace('\n', " ")
-    }
-
-    /// The branches that Pleach made here.
-    pub(crate) fn branches(&self) -> String {
-        let words = ["branch", "--list", "pleach/*", "--format=%(refname:short)"];
-        self.repo.git(&words).replace('\n', " ")
-    }
-
-    /// What agents wrote to a file beside the repository, on one line.
-    pub(crate) fn trace(&self, name: &str) -> String {
-        let text = std::fs::read_to_string(self.repo.beside(name)).unwrap_or_default();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
     /// The private store's git folder.
     pub(crate) fn store(&self) -> PathBuf {
         let stores = std::fs::read_dir(self.state().join("stores")).unwrap();
@@ -166,29 +92,10 @@ impl Scene {
         store.unwrap().path().join("store.git")
     }
 
-    /// Checks that nothing of an agent is alive: processes are known by their folder.
-    #[track_caller]
-    pub(crate) fn check_nobody_is_left(&self) {
-        let beside = self.repo.beside("");
-        let all = std::fs::read_dir("/proc").unwrap().flatten();
-        let left: Vec<String> = all
-            .filter(|entry| {
-                let cwd = std::fs::read_link(entry.path().join("cwd"));
-                cwd.is_ok_and(|cwd| cwd.starts_with(&beside))
-            })
-            .map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default())
-            .collect();
-        assert!(left.is_empty(), "{left:?} live");
-    }
-
     /// Checks that no worktree of an ended task is left.
     #[track_caller]
     pub(crate) fn check_no_worktree_is_left(&self) {
-        let projects = std::fs::read_dir(self.state().join("worktrees")).unwrap();
-        for project in projects.flatten() {
-            let left = std::fs::read_dir(project.path()).unwrap().count();
-            assert_eq!(left, 0, "no worktree is left");
-        }
+        check_no_worktree_is_left(&self.state());
     }
 }
 
@@ -384,69 +291,4 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Where agents arrive and wait until they are let go.
-pub(crate) struct Gate {
-    arrivals: File,
-    way_on: File,
-    heard: String,
-}
-
-/// What an agent does to arrive and wait.
-pub(crate) const WAIT: &str = "echo \"$PLEACH_TASK\" > BESIDE/arrived; read go < BESIDE/gate";
-
-impl Gate {
-    pub(crate) fn at(scene: &Scene) -> Self {
-        let open = |name: &str| {
-            let path = scene.repo.beside(name);
-            make_pipe(&path);
-            // Both ends, so that nobody ever waits for the other side to open.
-            let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            File::from(rustix::fs::open(&path, flags, Mode::empty()).unwrap())
-        };
-        Self {
-            arrivals: open("arrived"),
-            way_on: open("gate"),
-            heard: String::new(),
-        }
-    }
-
-    /// Waits until so many more have arrived, and names them in order.
-    #[track_caller]
-    pub(crate) fn wait_for(&mut self, count: usize) -> String {
-        while self.heard.lines().count() < count || !self.heard.ends_with('\n') {
-            let mut fds = [PollFd::new(&self.arrivals, PollFlags::IN)];
-            let soon = Timespec::try_from(SOON).unwrap();
-            let ready = poll(&mut fds, Some(&soon)).unwrap();
-            assert!(ready > 0, "only {:?} arrived", self.heard);
-            let mut bytes = [0; 256];
-            let length = self.arrivals.read(&mut bytes).unwrap();
-            self.heard
-                .push_str(std::str::from_utf8(&bytes[..length]).unwrap());
-        }
-        let heard = std::mem::take(&mut self.heard);
-        let mut names: Vec<&str> = heard.lines().collect();
-        assert_eq!(names.len(), count, "{names:?} arrived");
-        names.sort_unstable();
-        names.join(" ")
-    }
-
-    /// Whether nobody has arrived since.
-    pub(crate) fn is_empty(&self) -> bool {
-        let mut fds = [PollFd::new(&self.arrivals, PollFlags::IN)];
-        let now = Timespec::try_from(Duration::ZERO).unwrap();
-        poll(&mut fds, Some(&now)).unwrap() == 0
-    }
-
-    /// Lets so many go on.
-    pub(crate) fn let_go(&mut self, count: usize) {
-        self.way_on
-            .write_all("go\n".repeat(count).as_bytes())
-            .unwrap();
-    }
-}
-
-pub(crate) fn make_pipe(path: &Path) {
-    rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap();
 }

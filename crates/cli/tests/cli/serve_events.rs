@@ -1,12 +1,12 @@
 //! What clients of the server hear: everything, in order, once, whatever is cut, killed or slow.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-use pleach_engine::database::{BoardEvent, Database, Logged};
-use pleach_engine::pace::PACE;
-use pleach_engine::state_folder::StateFolder;
-use pleach_testkit::{Client, Heard, Listener, gate_or_night};
+use pleach_log::database::{BoardEvent, Database, Logged};
+use pleach_system::pace::PACE;
+use pleach_system::state_folder::StateFolder;
+use pleach_testkit::{Client, EventStream, ReceivedEvent, gate_or_night};
 use serde_json::{Value, json};
 
 use crate::held::Held;
@@ -32,37 +32,26 @@ fn soon(scene: &Scene) -> Serving {
     Serving::by(command.env(PACE, pace().to_string()))
 }
 
-fn listen_from(client: &Client, from: &str) -> Listener {
+fn listen_from(client: &Client, from: &str) -> EventStream {
     client
         .listen("/api/events", &[("Last-Event-ID", from)])
         .unwrap()
 }
 
 /// The same of a server whose batch runs: a stream that only shows that it is alive means that nothing does.
-fn listen_to_work(client: &Client, from: &str) -> Listener {
+fn listen_to_work(client: &Client, from: &str) -> EventStream {
     let listener = listen_from(client, from);
     let quiet = Duration::from_secs(14);
     listener.stream().set_read_timeout(Some(quiet)).unwrap();
     listener
 }
 
-/// The next event of the log.
-#[track_caller]
-fn next_numbered(listener: &mut Listener) -> Heard {
-    loop {
-        let heard = listener.next_event().unwrap();
-        if heard.id.is_some() {
-            return heard;
-        }
-    }
-}
-
 /// Everything with a number, up to the first of that name.
 #[track_caller]
-fn all_until(listener: &mut Listener, name: &str) -> Vec<Heard> {
+fn all_until(listener: &mut EventStream, name: &str) -> Vec<ReceivedEvent> {
     let mut all = Vec::new();
     loop {
-        let heard = next_numbered(listener);
+        let heard = listener.next_numbered().unwrap();
         let is_last = heard.event == name;
         all.push(heard);
         if is_last {
@@ -71,17 +60,17 @@ fn all_until(listener: &mut Listener, name: &str) -> Vec<Heard> {
     }
 }
 
-fn numbers(heard: &[Heard]) -> Vec<u64> {
+fn numbers(heard: &[ReceivedEvent]) -> Vec<u64> {
     heard.iter().filter_map(|heard| heard.id).collect()
 }
 
 /// What a run told in its own terminal, as far as it is in the log.
-fn told(output: &str) -> Vec<Heard> {
+fn told(output: &str) -> Vec<ReceivedEvent> {
     let lines = output
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let of_log = lines.filter(|line| line["id"].is_u64());
-    let heard = of_log.map(|line| Heard {
+    let heard = of_log.map(|line| ReceivedEvent {
         id: line["id"].as_u64(),
         event: line["event"].as_str().unwrap().to_owned(),
         data: line["data"].clone(),
@@ -95,13 +84,13 @@ fn a_client_that_is_cut_and_a_server_that_is_killed_miss_nothing() {
     let scene = Scene::of(&tasks.join(", "), "", "echo $PLEACH_TASK > $PLEACH_TASK");
     let mut server = Serving::of(&scene, &[]);
     let run = scene.start(&["-j", "3"]);
-    let mut heard: Vec<Heard> = Vec::new();
+    let mut heard: Vec<ReceivedEvent> = Vec::new();
     let mut listener = listen_to_work(&server, "0");
     let (mut cuts, mut kills) = (0, 0);
     while cuts < CUTS || kills < KILLS {
         // One to three events between two interruptions.
         for _ in 0..=(cuts + kills) % 3 {
-            heard.push(next_numbered(&mut listener));
+            heard.push(listener.next_numbered().unwrap());
         }
         let last = listener.last_id.clone();
         if (cuts + kills) % 7 < 2 && kills < KILLS {
@@ -181,95 +170,6 @@ fn a_client_hears_of_its_batch_or_its_project_only() {
 }
 
 #[test]
-fn a_stream_begins_where_it_is_told_to() {
-    let scene = Scene::of("1", "", "true");
-    let server = Serving::of(&scene, &[]);
-    let mut database = database(&scene);
-    let gone = |task: u64| BoardEvent::TaskDeleted {
-        task: task.to_string(),
-    };
-    assert_eq!(database.last_seq().unwrap(), 1, "that it has its project");
-    for task in 2..=3 {
-        database.note_board_event(None, &gone(task)).unwrap();
-    }
-    let mut now = server.listen("/api/events", &[]).unwrap();
-    assert_eq!(now.line().unwrap(), "retry: 1000");
-    assert_eq!(now.line().unwrap(), "id: 3");
-    assert_eq!(now.line().unwrap(), "");
-    let headers = [("Last-Event-ID", "1")];
-    let mut header_wins = server.listen("/api/events?from=2", &headers).unwrap();
-    assert_eq!(next_numbered(&mut header_wins).id, Some(2));
-    let mut beyond = server.listen("/api/events?from=99", &[]).unwrap();
-    let reset = beyond.next_event().unwrap();
-    assert_eq!((&*reset.event, reset.data), ("reset", json!({"last": 3})));
-    assert_eq!(beyond.last_id, "3");
-    database.note_board_event(None, &gone(4)).unwrap();
-    for listener in [&mut now, &mut beyond] {
-        let heard = next_numbered(listener);
-        assert_eq!((heard.id, &heard.data["taskId"]), (Some(4), &json!("4")));
-    }
-    for bad in [
-        "from=x",
-        "from=-1",
-        "from=1e3",
-        "from=99999999999999999999",
-        "batch=x",
-    ] {
-        assert_eq!(
-            server.get(&format!("/api/events?{bad}")).status,
-            400,
-            "{bad}"
-        );
-    }
-    let odd = server.ask("GET", "/api/events", None, &[("Last-Event-ID", "seven")]);
-    assert_eq!(odd.bad(400), "bad_field");
-}
-
-#[test]
-fn a_silent_stream_shows_that_it_is_alive_and_where_it_is() {
-    let scene = Scene::of("1", "", "true");
-    let server = soon(&scene);
-    let mut listener = server.listen("/api/events?project=other", &[]).unwrap();
-    let gone = BoardEvent::TaskDeleted { task: "a".into() };
-    let last = database(&scene).last_seq().unwrap();
-    let began = Instant::now();
-    database(&scene)
-        .note_board_event(Some("ours"), &gone)
-        .unwrap();
-    let lines: Vec<String> = (0..6).map(|_| listener.line().unwrap()).collect();
-    let id = format!("id: {}", last + 1);
-    assert_eq!(lines[3..], [": still here", &id, ""], "{lines:?}");
-    assert!(
-        began.elapsed() >= Duration::from_secs(14) / pace(),
-        "too soon"
-    );
-}
-
-#[test]
-fn only_so_many_listen_at_once_and_all_end_with_the_server() {
-    let scene = Scene::of("1", "", "true");
-    let server = Serving::of(&scene, &[]);
-    let mut all: Vec<Listener> = (0..256)
-        .map(|_| server.listen("/api/events", &[]).unwrap())
-        .collect();
-    assert_eq!(server.get("/api/events").bad(503), "too_many_clients");
-    drop(all.pop());
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let freed = loop {
-        match server.listen("/api/events", &[]) {
-            Ok(listener) => break listener,
-            Err(error) => assert!(Instant::now() < deadline, "{error}"),
-        }
-    };
-    all.push(freed);
-    assert_eq!(server.stop().code, 0);
-    for mut listener in all {
-        let error = listener.next_event().unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{error}");
-    }
-}
-
-#[test]
 fn a_client_that_reads_nothing_harms_nobody_and_is_dropped() {
     const LARGE: usize = 200 << 10;
     const EVENTS: u64 = 100;
@@ -285,7 +185,7 @@ fn a_client_that_reads_nothing_harms_nobody_and_is_dropped() {
         };
         let seq = database.note_board_event(None, &event).unwrap();
         let began = Instant::now();
-        assert_eq!(next_numbered(&mut busy).id, Some(seq));
+        assert_eq!(busy.next_numbered().unwrap().id, Some(seq));
         assert!(
             began.elapsed() < Duration::from_secs(5),
             "event {seq} was late"
@@ -315,7 +215,7 @@ fn a_client_that_reads_nothing_harms_nobody_and_is_dropped() {
     );
     let mut again = listen_from(&server, "0");
     let heard: Vec<u64> = (0..EVENTS)
-        .filter_map(|_| next_numbered(&mut again).id)
+        .filter_map(|_| again.next_numbered().unwrap().id)
         .collect();
     assert_eq!(heard, (1..=EVENTS).collect::<Vec<u64>>());
 }
@@ -372,24 +272,4 @@ fn what_agents_do_is_told_while_they_do_it_and_their_words_are_fetched() {
     assert_eq!(middle.good(200)["entries"][0]["text"], "600");
     let usual = server.get(path).good(200);
     assert_eq!(usual["entries"].as_array().unwrap().len(), 500);
-}
-
-#[test]
-fn a_transcript_that_is_not_there_is_refused_with_a_reason() {
-    let scene = Scene::of("1, 2", "", "echo $PLEACH_TASK > $PLEACH_TASK");
-    assert_eq!(scene.run(&["1"]).code, 0);
-    let server = Serving::of(&scene, &[]);
-    let path = "/api/batches/1/tasks/1/log";
-    let silent = server.get(path).good(200);
-    assert_eq!(
-        (&silent["total"], &silent["isOver"]),
-        (&json!(0), &json!(true))
-    );
-    let none = server.get(&format!("{path}?attempt=2"));
-    assert_eq!(none.bad(404), "no_attempt");
-    assert_eq!(server.get("/api/batches/1/tasks/9/log").status, 404);
-    assert_eq!(server.get("/api/batches/9/tasks/1/log").status, 404);
-    for bad in ["limit=0", "limit=5001", "from=x", "from=--1", "attempt=x"] {
-        assert_eq!(server.get(&format!("{path}?{bad}")).status, 400, "{bad}");
-    }
 }

@@ -1,6 +1,6 @@
 //! Over HTTP the first push of a project is confirmed by the request, for the address that the answer names.
 
-use pleach_testkit::{Answered, ForgeStyle};
+use pleach_testkit::{ForgeStyle, Response};
 use serde_json::{Value, json};
 
 use crate::landing::{Harbour, PROJECT};
@@ -37,7 +37,7 @@ impl Pier {
 
     /// What it refuses to push names the address and the way to confirm it.
     #[track_caller]
-    fn unconfirmed(&self, answer: &Answered) {
+    fn unconfirmed(&self, answer: &Response) {
         let text = answer.text();
         let error = answer.json()["error"].clone();
         assert_eq!(

@@ -54,7 +54,7 @@ impl Orphan {
         names
     }
 
-    fn post(&self, what: &str) -> pleach_testkit::Answered {
+    fn post(&self, what: &str) -> pleach_testkit::Response {
         let path = format!("/api/batches/1/{what}");
         self.server.post(&path, &json!({}))
     }
@@ -66,7 +66,7 @@ fn a_batch_that_lost_its_process_is_gone_on_with() {
     let resumed = orphan.post("resume").good(200);
     assert_eq!(
         (&resumed["message"], &resumed["interrupted"]),
-        (&json!("batch 1 goes on"), &Value::Bool(false))
+        (&json!("batch 1 resumed"), &Value::Bool(false))
     );
     assert_eq!(orphan.gate.wait_for(2), "1 2");
     assert_eq!(orphan.post("resume").bad(409), "batch_running");

@@ -3,13 +3,12 @@
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
-use pleach_engine::state_folder::StateFolder;
-use pleach_engine::transcript::{LOG, attempt_folder};
+use pleach_log::transcript::{LOG, attempt_folder};
+use pleach_system::state_folder::StateFolder;
 use serde_json::json;
 
 use crate::scene::Scene;
 use crate::serving::Serving;
-use crate::table::{Table, until_over};
 
 const BYTES: u64 = 256 << 20;
 /// Every line is one of these, with its end.
@@ -65,16 +64,4 @@ fn any_page_of_a_huge_transcript_comes_without_taking_it_into_memory() {
         }
     }
     assert!(peak(&server) < MOST_MEMORY, "{} kB", peak(&server));
-}
-
-#[test]
-fn a_transcript_is_found_by_the_key_of_its_task_and_by_its_id() {
-    let table = Table::new(1, "land = \"none\"", "echo hello");
-    let server = table.serve();
-    table.start(&server, &json!({}));
-    until_over(&server, 1);
-    for task in ["1", &table.tasks[0]] {
-        let page = server.get(&format!("/api/batches/1/tasks/{task}/log"));
-        assert_eq!(page.good(200)["entries"][0]["text"], "hello");
-    }
 }

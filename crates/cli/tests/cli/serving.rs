@@ -6,7 +6,6 @@ use std::io::{BufRead as _, BufReader};
 use std::ops::Deref;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use pleach_testkit::Client;
 use rustix::process::{Pid, Signal, kill_process};
@@ -64,10 +63,8 @@ impl Serving {
         let said: Value = serde_json::from_str(&line).unwrap();
         let address = said["address"].as_str().unwrap();
         let token = std::fs::read_to_string(said["tokenFile"].as_str().unwrap()).unwrap();
-        let client = Client {
-            address: address.strip_prefix("http://").unwrap().parse().unwrap(),
-            token: token.trim().to_owned(),
-        };
+        let address = address.strip_prefix("http://").unwrap();
+        let client = Client::new(address.parse().unwrap(), &token);
         Self {
             child: Some(child),
             client,
@@ -97,20 +94,6 @@ impl Serving {
         let mut child = self.child.take().unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-    }
-
-    /// Asks for something again and again until it is so.
-    #[track_caller]
-    pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        let deadline = std::time::Instant::now() + Duration::from_mins(1);
-        loop {
-            let answer = self.client.get(path).good(200);
-            if is_so(&answer) {
-                return answer;
-            }
-            assert!(std::time::Instant::now() < deadline, "{path}: {answer}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
     }
 }
 

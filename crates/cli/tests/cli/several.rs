@@ -99,7 +99,7 @@ fn a_task_of_a_running_batch_is_refused_for_a_second_and_the_others_are_not() {
     gate.wait_for(1);
     let error = scene.run(&["1"]).bad(2);
     assert!(
-        error.contains("task 1 is in batch 1, which is not over") && error.contains("hint: "),
+        error.contains("task 1 is in batch 1, which is still running") && error.contains("hint: "),
         "{error}"
     );
     scene.run(&["1", "2"]).bad(2);
@@ -149,7 +149,9 @@ fn a_batch_that_can_not_be_taken_up_holds_up_no_other_tasks() {
     let answer = other.end();
     assert_eq!(answer.code, 0, "{}", answer.err);
     assert!(
-        answer.err.contains("batch 1 is interrupted and stays so"),
+        answer
+            .err
+            .contains("batch 1 is interrupted; `pleach resume 1`"),
         "{}",
         answer.err
     );
@@ -161,7 +163,11 @@ fn a_detached_run_answers_with_its_number_and_goes_on() {
     let scene = Scene::new("- [ ] 1.1 A\n", &shell);
     let mut gate = Gate::at(&scene);
     let answer = scene.run(&["--detach"]);
-    assert!(answer.out.starts_with("batch 1 runs"), "{}", answer.out);
+    assert!(
+        answer.out.starts_with("batch 1 is running"),
+        "{}",
+        answer.out
+    );
     assert_eq!((answer.code, scene.branches().as_str()), (0, ""));
     gate.wait_for(1);
     gate.let_go(1);
@@ -171,7 +177,7 @@ fn a_detached_run_answers_with_its_number_and_goes_on() {
         scene
             .run(&["--resume", "1"])
             .err
-            .contains("batch 1 is over")
+            .contains("batch 1 is already finished")
     });
     scene.check_no_worktree_is_left();
 }
@@ -205,19 +211,18 @@ fn nothing_to_resume_is_told_with_a_hint() {
     let scene = Scene::of("1", "", "echo x > x");
     let error = scene.run(&["--resume"]).bad(2);
     assert!(
-        error.contains("no batch of this repository or folder is interrupted")
-            && error.contains("hint: "),
+        error.contains("no interrupted batch here") && error.contains("hint: "),
         "{error}"
     );
     scene.story(&[]).check(0, "1:merged");
     let error = scene.run(&["--resume", "1"]).bad(2);
     assert!(
-        error.contains("batch 1 is over") && error.contains("hint: "),
+        error.contains("batch 1 is already finished") && error.contains("hint: "),
         "{error}"
     );
     let error = scene.run(&["--resume", "7"]).bad(2);
     assert!(
-        error.contains("there is no batch 7") && error.contains("hint: "),
+        error.contains("batch 7 not found") && error.contains("hint: "),
         "{error}"
     );
 }

@@ -11,10 +11,7 @@ const TWO: &str = "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n";
 #[test]
 fn a_batch_that_runs_is_shown_with_where_each_task_stands() {
     let held = Held::new(TWO);
-    assert_eq!(
-        held.pleach(&["status"]).good(),
-        "No batch has run here yet.\n"
-    );
+    assert_eq!(held.pleach(&["status"]).good(), "No batches yet.\n");
     assert_eq!(
         held.pleach(&["status", "--json"]).json()["batches"],
         Value::Array(vec![])
@@ -24,7 +21,7 @@ fn a_batch_that_runs_is_shown_with_where_each_task_stands() {
     let text = held.pleach(&["status"]).good();
     let lines: Vec<&str> = text.lines().collect();
     assert!(
-        lines[0].starts_with("Batch 1 running  0 of 2 over"),
+        lines[0].starts_with("Batch 1 running  0/2 finished"),
         "{text}"
     );
     assert!(lines[1].starts_with("  ▶ 1.1  A  running"), "{text}");
@@ -37,7 +34,7 @@ fn a_batch_that_runs_is_shown_with_where_each_task_stands() {
     drop(held.gate("1.2"));
     assert_eq!(run.end().code, 0);
     let text = held.pleach(&["status"]).good();
-    assert!(text.contains("Batch 1 completed  2 of 2 over"), "{text}");
+    assert!(text.contains("Batch 1 completed  2/2 finished"), "{text}");
     assert!(text.contains("→ pleach/batch-1"), "{text}");
 }
 
@@ -78,7 +75,7 @@ fn what_did_not_make_it_says_why_and_where_its_work_is() {
         "the agent exited with 3: no such file",
         "→ pleach/task-1/1.2",
         "○ 1.3  C  blocked",
-        "it needs 1.2, which is failed",
+        "needs 1.2, which failed",
         "✗ 1.4  D  conflicted",
         "README.md with 1.1",
     ] {
@@ -142,7 +139,7 @@ fn the_history_lists_every_batch_and_elsewhere_every_repository() {
     );
     let other = pleach_testkit::TestRepo::new();
     let text = pleach(other.path(), &held.scene.home(), &["status"]).good();
-    assert_eq!(text, "No batch has run here yet.\n");
+    assert_eq!(text, "No batches yet.\n");
 }
 
 #[test]

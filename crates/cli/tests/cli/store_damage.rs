@@ -62,7 +62,7 @@ fn a_run_mends_what_would_keep_every_git_waiting_or_lead_it_elsewhere_and_says_s
         story.check(0, "1:merged");
         let notes = story.notes();
         assert!(
-            notes.contains(&format!("a damaged file, {name}, was moved")),
+            notes.contains(&format!("moved a damaged file, {name}, to")),
             "{notes}"
         );
         assert_eq!(

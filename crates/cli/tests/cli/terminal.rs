@@ -34,14 +34,17 @@ fn check_end(terminal: &mut Terminal, code: i32) {
 fn what_is_ticked_is_shown_asked_for_and_run() {
     let scene = Scene::new(PLAN, EDIT);
     let mut terminal = at_terminal(&scene, 80, 40, &["run"]);
-    terminal.wait_for("0 of 3 ticked");
+    terminal.wait_for("0 of 3 selected");
     // The last task brings the one that it needs.
     terminal.type_in("G ");
-    terminal.wait_for("2.1 needs 1.2: ticked too");
+    terminal.wait_for("2.1 needs 1.2: also selected");
     terminal.type_in("\r");
     terminal.wait_for("Consent and run? [y/N]");
     let shown = terminal.screen();
-    assert!(!shown.contains("ticked"), "the list is gone:\n{shown}");
+    assert!(
+        !shown.contains("of 3 selected"),
+        "the list is gone:\n{shown}"
+    );
     assert!(shown.contains("2 tasks to do"), "{shown}");
     terminal.type_in("y\r");
     check_end(&mut terminal, 0);
@@ -55,7 +58,7 @@ fn whoever_leaves_the_list_or_says_no_has_run_nothing() {
     let scene = Scene::new(PLAN, EDIT);
     for (keys, code) in [("q", 0), ("\x1b", 0), ("\x03", 130)] {
         let mut terminal = at_terminal(&scene, 80, 20, &["run"]);
-        terminal.wait_for("0 of 3 ticked");
+        terminal.wait_for("0 of 3 selected");
         terminal.type_in(keys);
         check_end(&mut terminal, code);
     }
@@ -72,12 +75,12 @@ fn several_tasks_are_asked_about_also_when_what_steers_them_is_known() {
     scene.run(&["1.1"]).good();
     let start = || at_terminal(&scene, 80, 40, &["run", "1.2", "2.1"]);
     let mut terminal = start();
-    terminal.wait_for("Run it? [y/N]");
+    terminal.wait_for("Run? [y/N]");
     terminal.type_in("n\r");
     check_end(&mut terminal, 0);
     assert_eq!(scene.branches(), "pleach/batch-1");
     let mut terminal = start();
-    terminal.wait_for("Run it? [y/N]");
+    terminal.wait_for("Run? [y/N]");
     terminal.type_in("y\r");
     check_end(&mut terminal, 0);
     assert_eq!(scene.new_files("pleach/batch-2"), "file-1.2 file-2.1");
@@ -88,7 +91,7 @@ fn a_signal_in_the_list_leaves_the_terminal_as_it_was() {
     let scene = Scene::new(PLAN, EDIT);
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let mut terminal = at_terminal(&scene, 80, 20, &["run"]);
-        terminal.wait_for("0 of 3 ticked");
+        terminal.wait_for("0 of 3 selected");
         assert!(!terminal.is_as_found(), "keys come one by one");
         terminal.signal(signal);
         check_end(&mut terminal, -1);
@@ -99,7 +102,7 @@ fn a_signal_in_the_list_leaves_the_terminal_as_it_was() {
 fn the_list_follows_the_size_of_the_terminal() {
     let scene = Scene::new(PLAN, EDIT);
     let mut terminal = at_terminal(&scene, 80, 20, &["run"]);
-    terminal.wait_for("enter run · q leave");
+    terminal.wait_for("enter run · q quit");
     terminal.resize(40, 10);
     terminal.wait_for("space · a all · / filter · enter · q");
     terminal.type_in("/bed");
@@ -129,7 +132,7 @@ fn what_runs_is_drawn_below_and_what_is_over_scrolls_above() {
     assert!(!terminal.is_as_found(), "what is typed is not shown");
     terminal.type_in("typed by mistake\n");
     gate.let_go(1);
-    terminal.wait_for("merged     1.");
+    terminal.wait_for("merged      1.");
     terminal.wait_for("1/2");
     gate.let_go(1);
     check_end(&mut terminal, 0);
@@ -180,7 +183,7 @@ fn the_first_ctrl_c_asks_and_says_so_and_the_second_stops_at_once() {
     gate.wait_for(1);
     terminal.wait_for("0/1");
     terminal.type_in("\x03");
-    terminal.wait_for("Ctrl-C again stops it at once");
+    terminal.wait_for("Ctrl-C again stops them at once");
     terminal.wait_for("stopping");
     terminal.type_in("\x03");
     check_end(&mut terminal, 130);

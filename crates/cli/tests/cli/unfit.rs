@@ -70,7 +70,7 @@ fn no_agent() {
     check(&scene, scene.run(&[]), 3, &["no agent is configured"]);
     let ghost = "[agents.ghost]\ncommand = [\"ghost-agent\"]\n";
     scene.repo.write("pleach.toml", ghost);
-    check(&scene, scene.run(&[]), 3, &["no program \"ghost-agent\""]);
+    check(&scene, scene.run(&[]), 3, &["\"ghost-agent\" not found"]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_program_of_an_agent_that_is_missing_or_not_executable() {
         program.to_str().unwrap()
     );
     scene.repo.write("pleach.toml", config);
-    check(&scene, scene.run(&[]), 3, &["no program", "agent.sh"]);
+    check(&scene, scene.run(&[]), 3, &["not found", "agent.sh"]);
     fs::write(&program, "#!/bin/sh\n").unwrap();
     check(&scene, scene.run(&[]), 3, &["not executable", "chmod +x"]);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -93,7 +93,7 @@ fn the_program_of_an_agent_that_is_missing_or_not_executable() {
 fn an_agent_of_no_such_name_is_wrong_usage_and_the_others_are_named() {
     let scene = scene();
     let answer = scene.run(&["--agent", "nobody"]);
-    check(&scene, answer, 2, &["no agent \"nobody\"", "shell"]);
+    check(&scene, answer, 2, &["unknown agent \"nobody\"", "shell"]);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_repository_that_can_not_be_written_is_found_before_anything_starts() {
         let answer: Answer = user.command(words).output().unwrap().into();
         let error = answer.bad(3);
         assert!(
-            error.contains("cannot be written") && error.contains("hint: "),
+            error.contains("not writable") && error.contains("hint: "),
             "{error}"
         );
     }
@@ -116,7 +116,7 @@ fn a_repository_that_can_not_be_written_is_found_before_anything_starts() {
     drop(user);
     check_nothing_was_done(&scene);
     assert_eq!(doctor.code, 3, "{}", doctor.out);
-    assert!(doctor.out.contains("cannot be written"), "{}", doctor.out);
+    assert!(doctor.out.contains("not writable"), "{}", doctor.out);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_database_of_a_newer_version() {
     // Where SQLite keeps what `PRAGMA user_version` says.
     bytes[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
     fs::write(&database, bytes).unwrap();
-    check(&scene, scene.run(&[]), 3, &["is of version 9999"]);
+    check(&scene, scene.run(&[]), 3, &["has version 9999"]);
 }
 
 #[test]

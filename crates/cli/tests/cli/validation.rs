@@ -62,7 +62,7 @@ fn the_guilty_task_is_left_out_with_what_needs_it_and_the_rest_is_proved() {
         "and so is what needs it"
     );
     assert_eq!(story.error_of("2"), "the tests fail with it alone");
-    assert_eq!(story.error_of("3"), "it needs 2, which is invalid");
+    assert_eq!(story.error_of("3"), "needs 2, which fails the tests");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn without_a_command_it_is_said_that_nothing_is_proved() {
         told.out
     );
     assert!(
-        told.err.contains("none: no command is set (validate)"),
+        told.err.contains("none (validate is not set)"),
         "{}",
         told.err
     );
@@ -349,7 +349,7 @@ fn what_the_tests_said_can_be_read_and_followed() {
     let followed = logs(&["logs", "1", "--validation", "-f"]);
     assert_eq!(followed.good(), "all is well with file-1\n");
     let missing = logs(&["logs", "1", "--validation", "--attempt", "7"]).bad(2);
-    assert!(missing.contains("no output of run 7"), "{missing}");
+    assert!(missing.contains("no test output of run 7"), "{missing}");
     let quiet = Scene::of("1", "", SHELL);
     quiet.story(&[]).check(0, "1:merged");
     let none = crate::pleach(
@@ -358,7 +358,7 @@ fn what_the_tests_said_can_be_read_and_followed() {
         &["logs", "1", "--validation"],
     );
     assert!(
-        none.err.contains("no tests have run in batch 1"),
+        none.err.contains("batch 1 has not run any tests"),
         "{}",
         none.err
     );

@@ -24,7 +24,7 @@ fn a_repository_that_was_never_run_has_none() {
     let scene = Scene::new("- [ ] 1.1 A\n", "true");
     let answer = worktrees(&scene, &[]);
     assert_eq!(answer.code, 0, "{}", answer.err);
-    assert_eq!(answer.out, "There is no worktree of this repository.\n");
+    assert_eq!(answer.out, "No worktrees.\n");
     assert!(states(&scene).is_empty());
     assert!(!scene.home().join(".local/state/pleach/stores").exists());
 }

@@ -135,7 +135,7 @@ fn a_task_that_was_taken_out_meanwhile_is_told_and_nothing_is_written_for_it() {
     let story = run.story();
     story.check(0, "1.1:merged 1.2:merged");
     assert!(
-        story.notes().contains("the plan was not marked") && story.notes().contains("1.1"),
+        story.notes().contains("could not mark the plan") && story.notes().contains("1.1"),
         "{}",
         story.notes()
     );
@@ -156,7 +156,7 @@ fn a_plan_that_can_not_be_written_is_told_and_the_run_goes_on() {
     let story = run.story();
     story.check(0, "1.1:merged");
     assert!(
-        story.notes().contains("the plan was not marked"),
+        story.notes().contains("could not mark the plan"),
         "{}",
         story.notes()
     );

@@ -3,7 +3,8 @@
 //! Decides and changes nothing; `Batch::apply` does.
 
 use super::decide::{fell_back, of_task};
-use super::{Batch, BatchTask, Fallback, NoChanges, Spent};
+use super::{Batch, BatchTask, Fallback, Spent};
+use crate::choice::NoChanges;
 use crate::event::{Event, TaskEvent};
 use crate::id::TaskId;
 use crate::task_state::{Commit, TaskState};
@@ -21,6 +22,9 @@ const MOST_LIMITS: u32 = 100;
 /// while it waits, the agent is paused for everybody.
 const LONGEST_WAIT: u64 = 24 * HOUR;
 const MOST_WAITS: u64 = 4;
+
+/// So many attempts in a row are lost with their machines before the task fails: it may be what brings them down.
+const MOST_LOSSES: u32 = 6;
 
 const HOUR: u64 = 60 * 60 * 1_000;
 
@@ -52,25 +56,28 @@ pub enum AttemptEnding {
     NoWorktree(String),
     /// The process that ran it died.
     Interrupted,
+    /// The machine that ran it is gone, and this is what is known of that.
+    Lost(String),
 }
 
 /// A throw of the dice, from 0 to 999; the core has none of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chance(pub u16);
+pub struct Jitter(pub u16);
 
 impl Batch {
     pub(super) fn attempt_ended(
         &self,
-        task: &TaskId,
+        (task, attempt): (&TaskId, u32),
         ending: AttemptEnding,
         (kept, spent): (Option<Commit>, Option<Spent>),
-        chance: Chance,
+        chance: Jitter,
     ) -> Vec<Event> {
         let Some(position) = self.position(task) else {
             return Vec::new();
         };
         let state = &self.tasks[position].state;
-        if state.attempt().is_none() {
+        // One that was given up may end after the next one began.
+        if state.attempt() != Some(attempt) {
             return Vec::new();
         }
         let mut events = Vec::new();
@@ -102,6 +109,7 @@ impl Batch {
             },
             AttemptEnding::Failed(error) => self.failed(position, error, chance),
             AttemptEnding::Stopped | AttemptEnding::Interrupted => TaskEvent::Interrupted,
+            AttemptEnding::Lost(because) => self.lost(position, because),
             AttemptEnding::Limited(error, pause) => {
                 return self.limited(position, events, error, pause, chance);
             }
@@ -132,7 +140,24 @@ impl Batch {
         event.into_iter().collect()
     }
 
-    fn failed(&self, position: usize, error: String, chance: Chance) -> TaskEvent {
+    /// An attempt gets its machine once.
+    pub(super) fn placed(&self, task: &TaskId, attempt: u32, node: String) -> Vec<Event> {
+        let known = self.position(task).map(|position| &self.tasks[position]);
+        let is_news =
+            known.is_some_and(|task| task.state.attempt() == Some(attempt) && task.node.is_none());
+        let event = is_news.then(|| of_task(task, TaskEvent::Placed { attempt, node }));
+        event.into_iter().collect()
+    }
+
+    fn lost(&self, position: usize, because: String) -> TaskEvent {
+        if self.tasks[position].losses + 1 >= MOST_LOSSES {
+            let error = format!("lost {MOST_LOSSES} times in a row: {because}");
+            return TaskEvent::Failed { error };
+        }
+        TaskEvent::Lost { because }
+    }
+
+    fn failed(&self, position: usize, error: String, chance: Jitter) -> TaskEvent {
         let task = &self.tasks[position];
         let settings = &self.design.settings;
         if task.failures >= settings.retries {
@@ -150,7 +175,7 @@ impl Batch {
         mut events: Vec<Event>,
         error: String,
         stated: Option<u64>,
-        chance: Chance,
+        chance: Jitter,
     ) -> Vec<Event> {
         let task = &self.tasks[position];
         let id = &task.design.id;
@@ -164,7 +189,7 @@ impl Batch {
         // What was under way when the last limit was counted says nothing new.
         let again = self.limits_in_a_row + u32::from(self.is_news(position));
         let often = again >= LIMITS_BEFORE_FALLBACK && self.is_parallel();
-        let reason = format!("the agent is limited again and again: {error}");
+        let reason = format!("the agent keeps hitting its usage limit: {error}");
         if often && settings.fallback == Fallback::Fail {
             events.push(of_task(id, TaskEvent::Failed { error }));
             events.extend(self.give_up_except(position, reason));
@@ -189,7 +214,7 @@ impl Batch {
         let BatchTask { limits, waited, .. } = &self.tasks[position];
         let hours = waited / HOUR;
         TaskEvent::Failed {
-            error: format!("gave up after {limits} limits and {hours} h of waiting: {error}"),
+            error: format!("gave up after {limits} usage limits and {hours} h of waiting: {error}"),
         }
     }
 
@@ -204,7 +229,7 @@ impl Batch {
         mut events: Vec<Event>,
         error: String,
         stated: Option<u64>,
-        chance: Chance,
+        chance: Jitter,
     ) -> Vec<Event> {
         let task = &self.tasks[position];
         let id = &task.design.id;
@@ -216,7 +241,7 @@ impl Batch {
         }
         let slots = self.slots();
         let again = self.overloads_in_a_row > 0 && task.started_as > self.slots.shrunk_at;
-        let because = format!("the agent is overloaded again and again: {error}");
+        let because = format!("the agent keeps reporting overload: {error}");
         events.push(of_task(id, TaskEvent::Overloaded { error, pause }));
         if again && slots > 1 {
             events.push(self.slots_changed(slots / 2, because));
@@ -229,16 +254,16 @@ impl Batch {
         position: usize,
         mut events: Vec<Event>,
         error: &str,
-        chance: Chance,
+        chance: Jitter,
     ) -> Vec<Event> {
         let id = &self.tasks[position].design.id;
         let fallback = self.design.settings.fallback;
-        let because = format!("its worktree could not be made: {error}");
+        let because = format!("could not create its worktree: {error}");
         if !self.is_parallel() {
             events.push(of_task(id, self.failed(position, because, chance)));
         } else if fallback == Fallback::OneAtATime {
             events.push(of_task(id, TaskEvent::Requeued { because }));
-            let reason = format!("a worktree could not be made: {error}");
+            let reason = format!("could not create a worktree: {error}");
             events.push(fell_back(reason, None));
         } else {
             events.push(of_task(
@@ -254,7 +279,7 @@ impl Batch {
 }
 
 /// Twice as long after each time, give or take a quarter.
-fn pause(first: u64, times_before: u32, Chance(chance): Chance) -> u64 {
+fn pause(first: u64, times_before: u32, Jitter(chance): Jitter) -> u64 {
     let doubled = first.saturating_mul(1_u64.checked_shl(times_before).unwrap_or(u64::MAX));
     let bounded = doubled.min(LONGEST_PAUSE / 5 * 4);
     bounded * 3 / 4 + bounded * u64::from(chance.min(999)) / 2_000

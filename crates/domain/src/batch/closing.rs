@@ -3,13 +3,15 @@
 //! Decides and changes nothing; `Batch::apply` does.
 
 use super::decide::of_task;
-use super::{Batch, BatchStatus, Landed, LandingAsked, Proof, Pushed, Searching, Validation};
-use crate::event::{BatchEvent, Doubt, Event, Rollback, TaskEvent};
+use super::{
+    Batch, BatchStatus, LandingRequest, LandingResult, Proof, ProofSearch, Pushed, Validation,
+};
+use crate::event::{BatchEvent, Event, Rollback, TaskEvent, UnprovedReason};
 use crate::id::TaskId;
-use crate::task_state::{Commit, Ending, TaskState};
+use crate::task_state::{Commit, Ending, TaskState, broken_need};
 
 /// A task whose branch does not merge any more: its files, and whom it collides with.
-pub type FellOut = (TaskId, Vec<String>, Vec<TaskId>);
+pub type DroppedStrand = (TaskId, Vec<String>, Vec<TaskId>);
 
 impl Batch {
     pub(super) fn judged(&self, event: BatchEvent) -> Vec<Event> {
@@ -34,8 +36,8 @@ impl Batch {
             return Vec::new();
         };
         if self.design.settings.validation == Validation::Fail && searching.is_red() {
-            let because = "the tests fail on what was woven, and that fails this batch";
-            return self.not_proved(Doubt::Red, because.to_owned());
+            let because = "the tests fail on the woven result, and on_invalid is \"fail\"";
+            return self.not_proved(UnprovedReason::Red, because.to_owned());
         }
         let proved = BatchEvent::Proved { tree };
         if self.status.after(&proved).is_none() {
@@ -49,7 +51,7 @@ impl Batch {
         events
     }
 
-    fn left_out(&self, searching: &Searching) -> Vec<Event> {
+    fn left_out(&self, searching: &ProofSearch) -> Vec<Event> {
         let mut events = Vec::new();
         let mut gone = Vec::new();
         for (position, because, with) in self.guilty(searching) {
@@ -57,7 +59,7 @@ impl Batch {
             gone.push((position, "invalid"));
             events.push(of_task(id, TaskEvent::Invalid { because, with }));
         }
-        for (place, files, with) in &searching.fell_out {
+        for (place, files, with) in &searching.no_longer_merging {
             let position = searching.strands[*place];
             let id = &self.tasks[position].design.id;
             gone.push((position, "conflicted"));
@@ -82,18 +84,18 @@ impl Batch {
                     (None, through) => (*through.unwrap_or(position), "blocked"),
                 };
                 let need = &self.tasks[need].design.id;
-                let because = format!("it needs {need}, which is {outcome}");
+                let because = broken_need(need, outcome);
                 of_task(&task.id, TaskEvent::Blocked { because })
             })
             .collect()
     }
 
-    pub(super) fn not_proved(&self, doubt: Doubt, because: String) -> Vec<Event> {
+    pub(super) fn not_proved(&self, doubt: UnprovedReason, because: String) -> Vec<Event> {
         self.judged(BatchEvent::NotProved { doubt, because })
     }
 
     /// Everything is woven onto another base, as far as it merges there.
-    pub(super) fn rewoven(&self, rewoven: BatchEvent, fell_out: &[FellOut]) -> Vec<Event> {
+    pub(super) fn rewoven(&self, rewoven: BatchEvent, fell_out: &[DroppedStrand]) -> Vec<Event> {
         if !self.is_landing() {
             return Vec::new();
         }
@@ -114,7 +116,7 @@ impl Batch {
     pub(super) fn in_landing(&self, event: BatchEvent) -> Vec<Event> {
         // What was stopped may have got there all the same.
         let is_stopped = self.status == BatchStatus::Landing
-            && matches!(self.landed, Some(Landed::Not { .. }))
+            && matches!(self.landed, Some(LandingResult::NotLanded { .. }))
             && !matches!(event, BatchEvent::NotLanded { .. });
         let wanted = self.is_landing() || is_stopped;
         wanted.then_some(Event::Batch(event)).into_iter().collect()
@@ -123,7 +125,7 @@ impl Batch {
     /// The batch ends as it would have, and lands when a person wants it to.
     pub(super) fn stop_landing(&self) -> Vec<Event> {
         self.in_landing(BatchEvent::NotLanded {
-            because: "landing was stopped".to_owned(),
+            because: "landing was cancelled".to_owned(),
             hint: None,
             no_server: false,
         })
@@ -134,7 +136,7 @@ impl Batch {
     }
 
     /// A person wants what is woven landed; nothing, where its branch went with a cancel.
-    pub(super) fn land(&self, asked: LandingAsked) -> Vec<Event> {
+    pub(super) fn land(&self, asked: LandingRequest) -> Vec<Event> {
         if !self.status.is_over() || self.woven.is_empty() || self.rolled_back {
             return Vec::new();
         }
@@ -201,7 +203,7 @@ impl Batch {
                 self.follows = self.pr_url.take();
             }
             BatchEvent::Landed { pr_url, .. } => {
-                self.landed = Some(Landed::There);
+                self.landed = Some(LandingResult::Landed);
                 if pr_url.is_some() {
                     self.pr_url.clone_from(pr_url);
                 }
@@ -211,7 +213,7 @@ impl Batch {
                 hint,
                 no_server,
             } => {
-                self.landed = Some(Landed::Not {
+                self.landed = Some(LandingResult::NotLanded {
                     because: because.clone(),
                     hint: hint.clone(),
                     no_server: *no_server,
@@ -246,14 +248,14 @@ impl Batch {
     }
 }
 
-fn asked_in(event: &BatchEvent) -> Option<LandingAsked> {
+fn asked_in(event: &BatchEvent) -> Option<LandingRequest> {
     match event {
         BatchEvent::LandingAsked {
             into,
             despite_findings,
             unproved,
             prove_again,
-        } => Some(LandingAsked {
+        } => Some(LandingRequest {
             into: into.clone(),
             despite_findings: *despite_findings,
             unproved: *unproved,

@@ -2,12 +2,11 @@
 //!
 //! Decides and changes nothing; `Batch::apply` does.
 
-use super::attempts::{AttemptEnding, Chance};
-use super::closing::FellOut;
-use super::{
-    Batch, BatchStatus, BatchTask, FailedStage, Fallback, LandingAsked, Mode, OnConflict, Spent,
-};
-use crate::event::{BatchEvent, Doubt, Event, Rollback, TaskEvent};
+use super::attempts::{AttemptEnding, Jitter};
+use super::closing::DroppedStrand;
+use super::{Batch, BatchStatus, BatchTask, FailedStage, Fallback, LandingRequest, Mode, Spent};
+use crate::choice::OnConflict;
+use crate::event::{BatchEvent, Event, Rollback, TaskEvent, UnprovedReason};
 use crate::id::TaskId;
 use crate::task_state::{Commit, Consent, Ending, TaskState};
 
@@ -34,6 +33,8 @@ pub enum Message {
     AttemptEnded {
         /// Whose.
         task: TaskId,
+        /// Which one, counted from 1; another one than that under way changes nothing.
+        attempt: u32,
         /// How.
         ending: AttemptEnding,
         /// The last state of its worktree, where that is not its work.
@@ -41,7 +42,16 @@ pub enum Message {
         /// What it took, if that is known.
         spent: Option<Spent>,
         /// So that tasks that failed together do not come back together.
-        chance: Chance,
+        chance: Jitter,
+    },
+    /// An attempt got a machine to run on, which it waited for.
+    Placed {
+        /// Whose.
+        task: TaskId,
+        /// Which one.
+        attempt: u32,
+        /// The machine.
+        node: String,
     },
     /// The agent of a task told which session it works in.
     SessionBegan(TaskId, String),
@@ -52,11 +62,11 @@ pub enum Message {
     /// What a task starts from was changed in what steers agents, and nobody consented to that.
     NeedsConsent(TaskId, Consent),
     /// A pause is over.
-    Rested(TaskId),
+    PauseEnded(TaskId),
     /// Nothing new may start for now, for this reason; or nothing is in the way any more.
-    Hold(Option<String>),
+    Pause(Option<String>),
     /// The machine bears so many at once.
-    Advise {
+    SetSlots {
         /// How many.
         slots: usize,
         /// Why.
@@ -85,10 +95,10 @@ pub enum Message {
         /// The files it changes.
         files: Vec<String>,
     },
-    /// The tests ran, or a branch fell out of the search for the guilty: `Judged` or `FellOut`.
-    Judged(BatchEvent),
-    /// The tests ran on the base while agents are at work: `Judged` with no tasks.
-    BaseJudged(BatchEvent),
+    /// The tests ran, or a branch fell out of the search for the guilty: `TestsRan` or `DroppedStrand`.
+    TestsRan(BatchEvent),
+    /// The tests ran on the base while agents are at work: `TestsRan` with no tasks.
+    BaseTestsRan(BatchEvent),
     /// The search is over, and this is the result with everything that it keeps.
     Proved {
         /// The commit it is woven onto.
@@ -101,9 +111,9 @@ pub enum Message {
         apart: bool,
     },
     /// The search is over without a proof.
-    NotProved(Doubt, String),
+    NotProved(UnprovedReason, String),
     /// A person wants the result of a batch that is over landed.
-    Land(LandingAsked),
+    Land(LandingRequest),
     /// The base moved, and this is the result on the new one.
     BaseMoved {
         /// The new base.
@@ -111,7 +121,7 @@ pub enum Message {
         /// The commit it ends in.
         tip: Commit,
         /// What does not merge there.
-        fell_out: Vec<FellOut>,
+        fell_out: Vec<DroppedStrand>,
         /// Whether it no longer continues what is on the server.
         apart: bool,
     },
@@ -125,21 +135,20 @@ impl Batch {
         match message {
             Message::AttemptEnded {
                 task,
+                attempt,
                 ending,
                 kept,
                 spent,
                 chance,
-            } => self.attempt_ended(&task, ending, (kept, spent), chance),
+            } => self.attempt_ended((&task, attempt), ending, (kept, spent), chance),
+            Message::Placed {
+                task,
+                attempt,
+                node,
+            } => self.placed(&task, attempt, node),
             Message::SessionBegan(task, session) => self.session_began(&task, session),
             Message::WeaveEnded(task, ending) => self.weave_ended(&task, ending),
-            Message::CannotStart(task, because) => {
-                let blocked = TaskEvent::Blocked { because };
-                let position = self.position(&task);
-                match position.and_then(|position| self.lost_need(position)) {
-                    Some(_) => vec![of_task(&task, blocked)],
-                    None => self.if_idle(&task, blocked),
-                }
-            }
+            Message::CannotStart(task, because) => self.cannot_start(&task, because),
             Message::NeedsConsent(task, consent) => {
                 let waiting = TaskEvent::Waiting {
                     consent: Some(consent),
@@ -149,11 +158,11 @@ impl Batch {
                     _ => Vec::new(),
                 }
             }
-            Message::Hold(because) => self.hold(because),
-            Message::Advise { slots, because } => self.advised(slots, because),
-            Message::Rested(task) => match self.state_of(&task) {
-                Some(TaskState::Resting { .. } | TaskState::Limited { .. }) => {
-                    vec![of_task(&task, TaskEvent::Rested)]
+            Message::Pause(because) => self.hold(because),
+            Message::SetSlots { slots, because } => self.advised(slots, because),
+            Message::PauseEnded(task) => match self.state_of(&task) {
+                Some(TaskState::RetryPause { .. } | TaskState::Limited { .. }) => {
+                    vec![of_task(&task, TaskEvent::PauseEnded)]
                 }
                 _ => Vec::new(),
             },
@@ -183,6 +192,15 @@ impl Batch {
         }
     }
 
+    fn cannot_start(&self, task: &TaskId, because: String) -> Vec<Event> {
+        let blocked = TaskEvent::Blocked { because };
+        let position = self.position(task);
+        match position.and_then(|position| self.lost_need(position)) {
+            Some(_) => vec![of_task(task, blocked)],
+            None => self.if_idle(task, blocked),
+        }
+    }
+
     /// What follows from proofs, landing and what people do with results.
     fn decide_at_the_end(&self, message: Message) -> Vec<Event> {
         match message {
@@ -199,7 +217,7 @@ impl Batch {
                 };
                 self.resolve(&task, &resolved)
             }
-            Message::Judged(event) => self.judged(event),
+            Message::TestsRan(event) => self.judged(event),
             Message::Proved {
                 base,
                 tip,
@@ -207,7 +225,7 @@ impl Batch {
                 apart,
             } => self.proved(BatchEvent::Rewoven { base, tip, apart }, tree),
             Message::NotProved(doubt, because) => self.not_proved(doubt, because),
-            Message::BaseJudged(event) => self.base_judged(event),
+            Message::BaseTestsRan(event) => self.base_judged(event),
             Message::Land(asked) => self.land(asked),
             Message::BaseMoved {
                 base,
@@ -262,7 +280,7 @@ impl Batch {
             WeaveEnding::Failed(error) => return vec![of_task(task, TaskEvent::Failed { error })],
             WeaveEnding::Conflict { files, with } => (files, with),
         };
-        let because = format!("it conflicts in {}", files.join(", "));
+        let because = format!("conflicts in {}", files.join(", "));
         let may_cost = self.over_task_budget(position, Spent::default()).is_none();
         let first_time = self.tasks[position].reruns == 0 && may_cost;
         let requeued = of_task(task, TaskEvent::Requeued { because });
@@ -275,7 +293,7 @@ impl Batch {
                 let stage_is_parallel = self.design.stages[stage].can_parallel;
                 if self.is_parallel() && stage_is_parallel && !self.stages[stage].fell_back {
                     let name = &self.design.stages[stage].name;
-                    let reason = format!("task {task} collided in stage {name}");
+                    let reason = format!("task {task} conflicted in stage {name}");
                     events.push(fell_back(reason, Some(stage)));
                 }
                 return events;

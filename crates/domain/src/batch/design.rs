@@ -4,9 +4,11 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::IntoDeserializer as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::graph::{Graph, Order, Rules};
+use crate::choice::{Landing, NoChanges, OnConflict, RunMode};
+use crate::graph::{Graph, Order, OrderRules};
 use crate::id::{PhaseNumber, TaskId};
 use crate::phase::Threshold;
 use crate::task::{Priority, TaskStatus};
@@ -101,6 +103,24 @@ pub enum Mode {
     },
 }
 
+impl Mode {
+    /// What people call it; a queue is one, whoever approves.
+    pub fn choice(self) -> RunMode {
+        match self {
+            Self::Parallel { .. } => RunMode::Parallel,
+            Self::Queue { .. } => RunMode::Queue,
+        }
+    }
+
+    /// How many tasks run at once at most.
+    pub fn slots(self) -> usize {
+        match self {
+            Self::Parallel { slots } => slots.max(1),
+            Self::Queue { .. } => 1,
+        }
+    }
+}
+
 /// Who lets the next task of a queue start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -109,19 +129,6 @@ pub enum Approval {
     Automatic,
     /// A person, after each task.
     ByPerson,
-}
-
-/// What to do with a branch that does not merge cleanly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnConflict {
-    /// Leave it out.
-    #[default]
-    Skip,
-    /// Give the whole batch up.
-    Fail,
-    /// Have the agent do the task again on the woven result, once.
-    Rerun,
 }
 
 /// What a task that did not make it means for the others.
@@ -135,17 +142,6 @@ pub enum OnFailure {
     Stop,
 }
 
-/// What an agent that changed nothing, and did not say why, has done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NoChanges {
-    /// Nothing: it is asked once more, and has failed if it does the same again.
-    #[default]
-    Retry,
-    /// Its task.
-    Done,
-}
-
 /// What the tests of the project decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -157,28 +153,6 @@ pub enum Validation {
     Drop,
     /// Whether the batch fails.
     Fail,
-}
-
-/// Where the result of a batch that completed goes by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Landing {
-    /// Nowhere: it is a local branch.
-    #[default]
-    Nowhere,
-    /// To a branch of the server.
-    Push,
-    /// There, with a pull request.
-    PullRequest,
-    /// To the local branch that the batch started from.
-    Local,
-}
-
-impl Landing {
-    /// Whether it goes to a server.
-    pub fn pushes(self) -> bool {
-        matches!(self, Self::Push | Self::PullRequest)
-    }
 }
 
 /// What to do when running several at once does not work out.
@@ -216,7 +190,7 @@ pub struct BatchSettings {
     #[serde(default)]
     pub validation: Validation,
     /// Where the result goes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "landing_as_stored")]
     pub landing: Landing,
     /// What an agent that changed nothing, and did not say why, has done.
     #[serde(default)]
@@ -234,6 +208,17 @@ pub struct BatchSettings {
     /// What each task may take.
     #[serde(default)]
     pub task_budget: Budget,
+}
+
+/// Batches of earlier versions say `pull_request` and `nowhere`.
+fn landing_as_stored<'de, D: Deserializer<'de>>(from: D) -> Result<Landing, D::Error> {
+    let word = String::deserialize(from)?;
+    let word = match word.as_str() {
+        "pull_request" => "pr",
+        "nowhere" => "none",
+        word => word,
+    };
+    Landing::deserialize(word.into_deserializer())
 }
 
 fn usual_limit_wait() -> u64 {
@@ -261,10 +246,10 @@ impl Default for BatchSettings {
 
 impl Design {
     /// The design for the chosen tasks (positions in the plan, ascending).
-    pub fn of(
+    pub fn new(
         graph: &Graph<'_>,
         chosen: &[usize],
-        rules: Rules,
+        rules: OrderRules,
         barriers: Barriers,
         settings: BatchSettings,
     ) -> Self {
@@ -274,7 +259,7 @@ impl Design {
             members[*position] = true;
             place.insert(*position, number);
         }
-        let order = Order::of(graph, &members, rules);
+        let order = Order::new(graph, &members, rules);
         let (stages, failed_stage) = match barriers {
             Barriers::Waves => (waves(&order), FailedStage::GoesOn),
             Barriers::Stages => (written_stages(graph), FailedStage::StopsThePlan),

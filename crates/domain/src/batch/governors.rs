@@ -19,7 +19,7 @@ pub struct SlotsNow {
 
 /// Whose budget is used up, and how that is said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Over {
+pub enum BudgetExceeded {
     /// The task's own.
     Task(String),
     /// That of the whole batch.
@@ -27,11 +27,8 @@ pub enum Over {
 }
 
 impl SlotsNow {
-    pub(super) fn of(design: &Design) -> Self {
-        let slots = match design.settings.mode {
-            Mode::Parallel { slots } => slots.max(1),
-            Mode::Queue { .. } => 1,
-        };
+    pub(super) fn new(design: &Design) -> Self {
+        let slots = design.settings.mode.slots();
         Self {
             now: slots,
             most: slots,
@@ -76,9 +73,16 @@ impl Batch {
     }
 
     /// Whose budget is used up when a running attempt has taken so much, and all of them together so much.
-    pub fn over_budget(&self, position: usize, attempt: Spent, running: Spent) -> Option<Over> {
-        let of_task = self.over_task_budget(position, attempt).map(Over::Task);
-        of_task.or_else(|| self.over_batch_budget(running).map(Over::Batch))
+    pub fn over_budget(
+        &self,
+        position: usize,
+        attempt: Spent,
+        running: Spent,
+    ) -> Option<BudgetExceeded> {
+        let of_task = self
+            .over_task_budget(position, attempt)
+            .map(BudgetExceeded::Task);
+        of_task.or_else(|| self.over_batch_budget(running).map(BudgetExceeded::Batch))
     }
 
     pub(super) fn over_task_budget(&self, position: usize, more: Spent) -> Option<String> {
@@ -100,8 +104,8 @@ impl Batch {
             return Vec::new();
         }
         vec![Event::Batch(match because {
-            Some(because) => BatchEvent::Held { because },
-            None => BatchEvent::WentOn,
+            Some(because) => BatchEvent::Paused { because },
+            None => BatchEvent::Unpaused,
         })]
     }
 
@@ -141,8 +145,8 @@ impl Batch {
 
     pub(super) fn apply_to_governors(&mut self, event: &BatchEvent) {
         match event {
-            BatchEvent::Held { because } => self.held = Some(because.clone()),
-            BatchEvent::WentOn => self.held = None,
+            BatchEvent::Paused { because } => self.held = Some(because.clone()),
+            BatchEvent::Unpaused => self.held = None,
             BatchEvent::SlotsChanged { slots, most, .. } => {
                 if *slots < self.slots.now {
                     self.slots.shrunk_at = self.starts;

@@ -3,8 +3,8 @@
 //! Knows sets of tasks, not how they are woven or who runs the tests.
 
 use super::{BadEvent, Batch, BatchStatus, LostProof, Validation};
-use crate::bisect::{Run, Search, Why};
-use crate::event::{BatchEvent, Doubt};
+use crate::bisect::{Bisection, LeftOutReason, TestResult};
+use crate::event::{BatchEvent, UnprovedReason};
 use crate::id::TaskId;
 use crate::task_state::{Ending, TaskState};
 
@@ -17,7 +17,7 @@ pub enum Proof {
     /// Nothing: they have not run since something was woven.
     Unknown,
     /// They are being run.
-    Searching(Searching),
+    Searching(ProofSearch),
     /// They are green.
     Proved {
         /// The tree they ran on.
@@ -26,7 +26,7 @@ pub enum Proof {
     /// It stays without a proof.
     Unproved {
         /// The kind of reason.
-        doubt: Doubt,
+        doubt: UnprovedReason,
         /// The reason.
         because: String,
     },
@@ -34,13 +34,13 @@ pub enum Proof {
 
 /// A run of the tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgement {
+pub struct TestRun {
     /// How many tasks were woven then.
     pub tasks: usize,
     /// The tree they gave.
     pub tree: String,
     /// What the tests said.
-    pub run: Run,
+    pub run: TestResult,
     /// Its number within the batch; none where the verdict was remembered.
     pub number: Option<u32>,
     /// The number of its log.
@@ -51,18 +51,18 @@ pub struct Judgement {
 
 /// The search for a result that the tests are green for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Searching {
+pub struct ProofSearch {
     /// The stage that ends with it, or the whole batch.
     pub stage: Option<usize>,
     /// The positions of the tasks it is about, in the order they were woven.
     pub strands: Vec<usize>,
     /// How far it is.
-    pub search: Search,
+    pub search: Bisection,
     /// What does not merge any more: its place, the files, and whom it collides with.
-    pub fell_out: Vec<(usize, Vec<String>, Vec<TaskId>)>,
+    pub no_longer_merging: Vec<(usize, Vec<String>, Vec<TaskId>)>,
 }
 
-impl Searching {
+impl ProofSearch {
     /// The positions of a set of places.
     pub fn positions(&self, set: &[usize]) -> Vec<usize> {
         set.iter().map(|place| self.strands[*place]).collect()
@@ -70,7 +70,7 @@ impl Searching {
 
     /// Whether the tests fail for somebody's fault, also where that one is found already.
     pub fn is_red(&self) -> bool {
-        let is_guilty = |why: &Why| matches!(why, Why::Guilty { .. });
+        let is_guilty = |why: &LeftOutReason| matches!(why, LeftOutReason::Guilty { .. });
         let mut left_out = self.search.left_out().iter();
         self.search.is_red() || left_out.any(|left_out| is_guilty(&left_out.why))
     }
@@ -125,30 +125,30 @@ impl Batch {
 
     /// The number of the run that ends next: in the order in which they are told, without gaps.
     pub fn next_run(&self) -> u32 {
-        let numbers = self.judgements.iter().filter_map(|run| run.number);
+        let numbers = self.test_runs.iter().filter_map(|run| run.number);
         numbers.max().unwrap_or(0) + 1
     }
 
     /// The highest number of a log of a run that came to a verdict.
     pub fn last_log(&self) -> u32 {
-        let logs = self.judgements.iter().filter_map(|run| run.log);
+        let logs = self.test_runs.iter().filter_map(|run| run.log);
         logs.max().unwrap_or(0)
     }
 
     /// Whether the run with that log came to a verdict.
     pub fn is_judged(&self, log: u32) -> bool {
-        let mut runs = self.judgements.iter();
+        let mut runs = self.test_runs.iter();
         runs.any(|run| run.log == Some(log))
     }
 
     /// Whether the tests failed on the base whenever they ran on it last, and more than once.
     pub fn is_base_red(&self) -> bool {
-        let of_base = || self.judgements.iter().filter(|run| run.tasks == 0);
+        let of_base = || self.test_runs.iter().filter(|run| run.tasks == 0);
         let Some(last) = of_base().next_back() else {
             return false;
         };
         let mut runs = of_base().filter(|run| run.tree == last.tree);
-        runs.clone().count() > 1 && runs.all(|run| run.run == Run::Red)
+        runs.clone().count() > 1 && runs.all(|run| run.run == TestResult::Failed)
     }
 
     /// When the tests ran on what is proved, where that was before this batch asked for it.
@@ -156,20 +156,20 @@ impl Batch {
         let Proof::Proved { tree } = &self.proof else {
             return None;
         };
-        let of_tree = |run: &&Judgement| run.tree == *tree && run.run == Run::Green;
-        let last = self.judgements.iter().rfind(of_tree);
+        let of_tree = |run: &&TestRun| run.tree == *tree && run.run == TestResult::Passed;
+        let last = self.test_runs.iter().rfind(of_tree);
         last.and_then(|run| run.proved_at)
     }
 
     /// The trees that the tests both failed and passed on.
     pub fn flaky_trees(&self) -> Vec<&str> {
-        let of = |verdict: Run| {
-            let runs = self.judgements.iter();
+        let of = |verdict: TestResult| {
+            let runs = self.test_runs.iter();
             runs.filter(move |run| run.run == verdict)
                 .map(|run| run.tree.as_str())
         };
-        let mut trees: Vec<&str> = of(Run::Red)
-            .filter(|tree| of(Run::Green).any(|green| green == *tree))
+        let mut trees: Vec<&str> = of(TestResult::Failed)
+            .filter(|tree| of(TestResult::Passed).any(|green| green == *tree))
             .collect();
         trees.sort_unstable();
         trees.dedup();
@@ -182,7 +182,7 @@ impl Batch {
                 self.searches += 1;
                 self.proof = Proof::Searching(self.new_search(*stage));
             }
-            BatchEvent::Judged { .. } | BatchEvent::FellOut { .. } => {
+            BatchEvent::TestsRan { .. } | BatchEvent::NoLongerMerges { .. } => {
                 self.apply_to_search(event)?;
             }
             BatchEvent::Proved { tree } => {
@@ -260,11 +260,11 @@ impl Batch {
 
     fn apply_to_search(&mut self, event: &BatchEvent) -> Result<(), BadEvent> {
         let position = |task: &TaskId| {
-            let stranger = || BadEvent::Stranger(task.clone());
+            let stranger = || BadEvent::UnknownTask(task.clone());
             self.position(task).ok_or_else(stranger)
         };
         match event {
-            BatchEvent::Judged {
+            BatchEvent::TestsRan {
                 tasks,
                 run,
                 tree,
@@ -274,7 +274,7 @@ impl Batch {
                 ..
             } => {
                 let positions: Vec<usize> = tasks.iter().map(position).collect::<Result<_, _>>()?;
-                self.judgements.push(Judgement {
+                self.test_runs.push(TestRun {
                     tasks: tasks.len(),
                     tree: tree.clone(),
                     run: *run,
@@ -293,7 +293,7 @@ impl Batch {
                     }
                 }
             }
-            BatchEvent::FellOut {
+            BatchEvent::NoLongerMerges {
                 strand,
                 files,
                 with,
@@ -305,7 +305,7 @@ impl Batch {
                 {
                     searching.search.conflicted(place);
                     let fell_out = (place, files.clone(), with.clone());
-                    searching.fell_out.push(fell_out);
+                    searching.no_longer_merging.push(fell_out);
                 }
             }
             _ => {}
@@ -313,7 +313,7 @@ impl Batch {
         Ok(())
     }
 
-    fn new_search(&self, stage: Option<usize>) -> Searching {
+    fn new_search(&self, stage: Option<usize>) -> ProofSearch {
         let woven = self.woven.iter().copied();
         let strands: Vec<usize> = woven.filter(|task| !self.is_pushed(*task)).collect();
         let needs = strands.iter().enumerate().map(|(place, task)| {
@@ -324,11 +324,11 @@ impl Batch {
                 .map(|(place, _)| place)
                 .collect()
         });
-        Searching {
+        ProofSearch {
             stage,
-            search: Search::new(needs.collect()),
+            search: Bisection::new(needs.collect()),
             strands,
-            fell_out: Vec::new(),
+            no_longer_merging: Vec::new(),
         }
     }
 
@@ -371,11 +371,11 @@ impl Batch {
     }
 
     /// Why each guilty task of a search is out: its position, the words, and the tasks it is red with.
-    pub(super) fn guilty(&self, searching: &Searching) -> Vec<(usize, String, Vec<TaskId>)> {
+    pub(super) fn guilty(&self, searching: &ProofSearch) -> Vec<(usize, String, Vec<TaskId>)> {
         let left_out = searching.search.left_out().iter();
         left_out
             .filter_map(|left_out| {
-                let Why::Guilty { first_red } = &left_out.why else {
+                let LeftOutReason::Guilty { first_red } = &left_out.why else {
                     return None;
                 };
                 let position = searching.strands[left_out.place];
@@ -388,11 +388,11 @@ impl Batch {
                     [] => "the tests fail with it alone".to_owned(),
                     some if some.len() <= MOST_NAMED => {
                         let some = some.join(", ");
-                        format!("the tests pass with {some} and fail with it added")
+                        format!("the tests pass with {some} and fail when it is added")
                     }
                     some => {
                         let many = some.len();
-                        format!("the tests pass with {many} others and fail with it added")
+                        format!("the tests pass with {many} other tasks and fail when it is added")
                     }
                 };
                 Some((position, because, others))

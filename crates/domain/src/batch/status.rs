@@ -80,7 +80,7 @@ impl BatchStatus {
                 Self::Running,
                 Event::StageStarted { .. }
                 | Event::FellBack { .. }
-                | Event::Foreseen { .. }
+                | Event::ConflictsPredicted { .. }
                 | Event::StopRequested,
             ) => Some(Self::Running),
             (
@@ -88,8 +88,8 @@ impl BatchStatus {
                 Event::Resumed
                 | Event::Published { .. }
                 | Event::Unpublished
-                | Event::Held { .. }
-                | Event::WentOn
+                | Event::Paused { .. }
+                | Event::Unpaused
                 | Event::SlotsChanged { .. },
             ) if !status.is_over() => Some(status.clone()),
             (status, Event::StageEnded { .. })
@@ -144,8 +144,8 @@ impl BatchStatus {
             }
             (
                 Self::Running | Self::Validating,
-                Event::Judged { .. }
-                | Event::FellOut { .. }
+                Event::TestsRan { .. }
+                | Event::NoLongerMerges { .. }
                 | Event::Proved { .. }
                 | Event::NotProved { .. },
             )

@@ -19,6 +19,8 @@ pub struct BatchTask {
     pub attempts: u32,
     /// How many of them failed since a person last asked for it.
     pub failures: u32,
+    /// How many attempts in a row were lost with the machine that ran them.
+    pub losses: u32,
     /// How often its agent was limited or overloaded, since a person last asked for it.
     pub limits: u32,
     /// How long it was to wait for that in all, in milliseconds.
@@ -47,6 +49,8 @@ pub struct BatchTask {
     pub approved: bool,
     /// Whether it ended before a person opened the batch again.
     pub excused: bool,
+    /// The machine that its last attempt got, where it waited for one.
+    pub node: Option<String>,
     /// The commit that its last attempt started from.
     pub basis: Option<Commit>,
     /// The last state of an attempt that was not taken as its work.
@@ -75,6 +79,7 @@ impl BatchTask {
             state: TaskState::Queued,
             attempts: 0,
             failures: 0,
+            losses: 0,
             limits: 0,
             waited: 0,
             excused_attempts: 0,
@@ -89,6 +94,7 @@ impl BatchTask {
             on_woven: false,
             approved: false,
             excused: false,
+            node: None,
             basis: None,
             kept: None,
             files: Vec::new(),
@@ -108,16 +114,19 @@ impl BatchTask {
                 self.basis = Some(basis.clone());
                 self.begin();
             }
+            TaskEvent::Placed { node, .. } => self.node = Some(node.clone()),
+            TaskEvent::Lost { .. } => self.losses += 1,
             TaskEvent::Kept { commit } => self.kept = Some(commit.clone()),
             TaskEvent::Built { files, .. } => self.files.clone_from(files),
-            TaskEvent::AttemptFailed { .. } => self.failures += 1,
+            TaskEvent::AttemptFailed { .. } => {
+                self.failures += 1;
+                self.losses = 0;
+            }
             TaskEvent::Limited { pause, .. } | TaskEvent::Overloaded { pause, .. } => {
-                self.limits += 1;
-                self.waited = self.waited.saturating_add(*pause);
-                self.excused_attempts += 1;
-                self.goes_on = true;
+                self.be_put_off(*pause);
             }
             TaskEvent::AskedAgain => {
+                self.losses = 0;
                 self.asked_again = true;
                 self.goes_on = true;
             }
@@ -127,6 +136,7 @@ impl BatchTask {
             }
             TaskEvent::SessionBegan { session } => self.speak_in(session),
             TaskEvent::Requeued { .. } => {
+                self.losses = 0;
                 self.reruns += 1;
                 self.on_woven = true;
                 self.asked_again = false;
@@ -150,8 +160,25 @@ impl BatchTask {
             TaskEvent::Published { branch, commit } => {
                 self.published = Some((branch.clone(), commit.clone()));
             }
-            _ => {}
+            TaskEvent::Waiting { .. }
+            | TaskEvent::StopRequested
+            | TaskEvent::Unchanged { .. }
+            | TaskEvent::PauseEnded
+            | TaskEvent::Interrupted
+            | TaskEvent::Failed { .. }
+            | TaskEvent::TimedOut
+            | TaskEvent::Woven { .. }
+            | TaskEvent::Cancelled => {}
         }
+    }
+
+    /// Its agent may not work for so long, and goes on then.
+    fn be_put_off(&mut self, pause: u64) {
+        self.losses = 0;
+        self.limits += 1;
+        self.waited = self.waited.saturating_add(pause);
+        self.excused_attempts += 1;
+        self.goes_on = true;
     }
 
     /// A person wants it tried again: what it failed for before does not count.
@@ -162,6 +189,7 @@ impl BatchTask {
         );
         self.is_elsewhere = false;
         self.failures = 0;
+        self.losses = 0;
         self.spent_before = self.spent;
         self.goes_on = false;
         self.asked_again = false;
@@ -179,6 +207,7 @@ impl BatchTask {
             self.session = None;
             self.spent_in_session = Spent::default();
         }
+        self.node = None;
         self.kept = None;
         self.files.clear();
         self.was_done = false;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Coming, Doubt, MergeStatus, Rollback};
-use crate::bisect::Run;
+use super::{MergeStatus, PredictedConflict, Rollback, UnprovedReason};
+use crate::bisect::TestResult;
 use crate::id::TaskId;
 use crate::work::Commit;
 
@@ -48,12 +48,14 @@ pub enum BatchEvent {
         stage: Option<usize>,
     },
     /// Nothing new starts for now.
-    Held {
+    #[serde(rename = "held")]
+    Paused {
         /// Why.
         because: String,
     },
     /// Nothing holds it any more.
-    WentOn,
+    #[serde(rename = "went_on")]
+    Unpaused,
     /// Another number of tasks may run at once.
     SlotsChanged {
         /// How many.
@@ -64,9 +66,10 @@ pub enum BatchEvent {
         because: String,
     },
     /// Other conflicts are coming than before: tasks that are under way would not merge as they stand.
-    Foreseen {
+    #[serde(rename = "foreseen")]
+    ConflictsPredicted {
         /// All of them.
-        pairs: Vec<Coming>,
+        pairs: Vec<PredictedConflict>,
     },
     /// A person asked to stop it.
     CancelRequested {
@@ -88,7 +91,8 @@ pub enum BatchEvent {
         stage: Option<usize>,
     },
     /// The tests ran once, or are known to have run before.
-    Judged {
+    #[serde(rename = "judged")]
+    TestsRan {
         /// The tasks that were woven then; none for the base.
         tasks: Vec<TaskId>,
         /// The tree they gave.
@@ -96,7 +100,7 @@ pub enum BatchEvent {
         /// The command and what it depends on, as a short name.
         judge: String,
         /// What they said.
-        run: Run,
+        run: TestResult,
         /// The number of the run within the batch, in the order in which they ended; none where the verdict was
         /// remembered.
         number: Option<u32>,
@@ -110,7 +114,8 @@ pub enum BatchEvent {
         proved_at: Option<u64>,
     },
     /// A woven branch does not merge any more without what was left out.
-    FellOut {
+    #[serde(rename = "fell_out")]
+    NoLongerMerges {
         /// Whose branch.
         strand: TaskId,
         /// The files that conflict.
@@ -136,7 +141,7 @@ pub enum BatchEvent {
     /// What is woven stays without a proof.
     NotProved {
         /// The kind of reason.
-        doubt: Doubt,
+        doubt: UnprovedReason,
         /// The reason.
         because: String,
     },
@@ -231,17 +236,17 @@ impl BatchEvent {
             Self::StageStarted { .. } => "stage started",
             Self::StageEnded { .. } => "stage ended",
             Self::FellBack { .. } => "fallen back",
-            Self::Held { .. } => "held",
-            Self::WentOn => "let go on",
+            Self::Paused { .. } => "held",
+            Self::Unpaused => "let go on",
             Self::SlotsChanged { .. } => "resized",
-            Self::Foreseen { .. } => "foreseen",
+            Self::ConflictsPredicted { .. } => "foreseen",
             Self::CancelRequested { .. } => "asked to stop",
             Self::StopRequested => "asked to finish",
             Self::GaveUp { .. } => "given up",
             Self::Merging => "merging",
             Self::Validating { .. } => "validating",
-            Self::Judged { .. } => "judged",
-            Self::FellOut { .. } => "fallen apart",
+            Self::TestsRan { .. } => "judged",
+            Self::NoLongerMerges { .. } => "fallen apart",
             Self::Rewoven { .. } => "rewoven",
             Self::Proved { .. } => "proved",
             Self::NotProved { .. } => "not proved",
@@ -264,17 +269,17 @@ impl BatchEvent {
     fn one_of_each_at_the_end() -> Vec<Self> {
         vec![
             Self::Validating { stage: None },
-            Self::Judged {
+            Self::TestsRan {
                 tasks: Vec::new(),
                 tree: "t1".into(),
                 judge: "j1".into(),
-                run: Run::Green,
+                run: TestResult::Passed,
                 number: Some(1),
                 log: Some(2),
                 took: 5_000,
                 proved_at: None,
             },
-            Self::FellOut {
+            Self::NoLongerMerges {
                 strand: TaskId::new("1"),
                 files: vec!["a".into()],
                 with: Vec::new(),
@@ -286,7 +291,7 @@ impl BatchEvent {
             },
             Self::Proved { tree: "t1".into() },
             Self::NotProved {
-                doubt: Doubt::BaseRed,
+                doubt: UnprovedReason::BaseRed,
                 because: "the base is red".into(),
             },
             Self::Published {
@@ -343,17 +348,17 @@ impl BatchEvent {
                 reason: "no room".into(),
                 stage: None,
             },
-            Self::Held {
+            Self::Paused {
                 because: "the disk is nearly full".into(),
             },
-            Self::WentOn,
+            Self::Unpaused,
             Self::SlotsChanged {
                 slots: 1,
                 most: 3,
                 because: "overload".into(),
             },
-            Self::Foreseen {
-                pairs: vec![Coming {
+            Self::ConflictsPredicted {
+                pairs: vec![PredictedConflict {
                     a: TaskId::new("1"),
                     b: TaskId::new("2"),
                     files: vec!["a".into()],

@@ -24,6 +24,13 @@ pub enum TaskEvent {
         /// The commit it starts from.
         basis: Commit,
     },
+    /// The attempt got a machine to run on, which it may have waited for.
+    Placed {
+        /// Which attempt.
+        attempt: u32,
+        /// The machine.
+        node: String,
+    },
     /// Its agent was asked to stop.
     StopRequested,
     /// The last state of an attempt was kept.
@@ -75,9 +82,15 @@ pub enum TaskEvent {
         session: String,
     },
     /// The pause is over.
-    Rested,
+    #[serde(rename = "rested")]
+    PauseEnded,
     /// The process that ran the attempt died, and the agent with it.
     Interrupted,
+    /// The machine that ran the attempt is gone; no failure is counted.
+    Lost {
+        /// What is known of it.
+        because: String,
+    },
     /// It runs once more, on the woven result.
     Requeued {
         /// Why.
@@ -149,6 +162,7 @@ impl TaskEvent {
             Self::Waiting { .. } => "held",
             Self::Approved => "approved",
             Self::Started { .. } => "started",
+            Self::Placed { .. } => "placed",
             Self::StopRequested => "asked to stop",
             Self::Kept { .. } => "kept",
             Self::Built { .. } => "built",
@@ -159,8 +173,9 @@ impl TaskEvent {
             Self::Overloaded { .. } => "overloaded",
             Self::Spent(_) => "charged",
             Self::SessionBegan { .. } => "spoken to",
-            Self::Rested => "rested",
+            Self::PauseEnded => "rested",
             Self::Interrupted => "interrupted",
+            Self::Lost { .. } => "lost",
             Self::Requeued { .. } => "requeued",
             Self::Failed { .. } => "failed",
             Self::TimedOut => "timed out",
@@ -176,7 +191,7 @@ impl TaskEvent {
         }
     }
 
-    /// Every event once by which an attempt ends without an ending, with some data.
+    /// Every event once of an attempt that goes on or that another one follows, with some data.
     fn one_of_each_pause() -> Vec<Self> {
         let error = || "exit 1".to_owned();
         vec![
@@ -198,6 +213,13 @@ impl TaskEvent {
             }),
             Self::SessionBegan {
                 session: "s1".into(),
+            },
+            Self::Placed {
+                attempt: 1,
+                node: "node7".into(),
+            },
+            Self::Lost {
+                because: "node7 went down".into(),
             },
         ]
     }
@@ -223,7 +245,7 @@ impl TaskEvent {
             },
             Self::Unchanged { reason: None },
             Self::AskedAgain,
-            Self::Rested,
+            Self::PauseEnded,
             Self::Interrupted,
             Self::Requeued {
                 because: "it collided".into(),

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::edges::Edges;
-use super::order::Ordered;
+use super::order::ImpliedEdge;
 use super::{Graph, narrow};
 
 /// The search for collisions over one set of edges.
@@ -20,7 +20,7 @@ pub(super) struct Collisions<'a> {
     seen: Vec<u32>,
     epoch: u32,
     extra: Vec<(u32, u32)>,
-    found: Vec<Ordered>,
+    found: Vec<ImpliedEdge>,
 }
 
 impl<'a> Collisions<'a> {
@@ -41,7 +41,7 @@ impl<'a> Collisions<'a> {
     }
 
     /// The new "waits for" edges, and the same with reasons.
-    pub(super) fn into_found(self) -> (Vec<(u32, u32)>, Vec<Ordered>) {
+    pub(super) fn into_found(self) -> (Vec<(u32, u32)>, Vec<ImpliedEdge>) {
         (self.extra, self.found)
     }
 
@@ -68,7 +68,7 @@ impl<'a> Collisions<'a> {
         {
             self.add(before, task);
             let (first, then) = (before as usize, task as usize);
-            self.found.push(Ordered {
+            self.found.push(ImpliedEdge {
                 first,
                 then,
                 because: because(graph, first, then),
@@ -96,7 +96,9 @@ impl<'a> Collisions<'a> {
         if self.rank(from) > self.rank(to) {
             return false;
         }
-        if self.waits_for.of(to as usize).contains(&from) || self.is_parted_by_barrier(from, to) {
+        if self.waits_for.targets(to as usize).contains(&from)
+            || self.is_parted_by_barrier(from, to)
+        {
             return true;
         }
         self.forward_from(from, self.rank(to));
@@ -107,8 +109,16 @@ impl<'a> Collisions<'a> {
     /// and a task's barrier is the last of its edges.
     fn is_parted_by_barrier(&self, from: u32, to: u32) -> bool {
         let is_barrier = |node: &&u32| **node as usize >= self.tasks;
-        let fed = self.followers.of(from as usize).last().filter(is_barrier);
-        let behind = self.waits_for.of(to as usize).last().filter(is_barrier);
+        let fed = self
+            .followers
+            .targets(from as usize)
+            .last()
+            .filter(is_barrier);
+        let behind = self
+            .waits_for
+            .targets(to as usize)
+            .last()
+            .filter(is_barrier);
         fed.zip(behind).is_some_and(|(fed, behind)| fed <= behind)
     }
 
@@ -116,7 +126,7 @@ impl<'a> Collisions<'a> {
     fn forward_from(&mut self, from: u32, limit: u32) -> Vec<u32> {
         self.walk(from, |this, node, stack| {
             let extra = this.extra_followers.get(&node).into_iter().flatten();
-            let followers = this.followers.of(node as usize).iter().chain(extra);
+            let followers = this.followers.targets(node as usize).iter().chain(extra);
             stack.extend(
                 followers
                     .filter(|next| this.ranks[**next as usize].is_some_and(|rank| rank <= limit)),
@@ -128,7 +138,7 @@ impl<'a> Collisions<'a> {
     fn backward_from(&mut self, from: u32, limit: u32) -> Vec<u32> {
         self.walk(from, |this, node, stack| {
             let extra = this.extra_waits_for.get(&node).into_iter().flatten();
-            let before = this.waits_for.of(node as usize).iter().chain(extra);
+            let before = this.waits_for.targets(node as usize).iter().chain(extra);
             stack.extend(
                 before.filter(|next| this.ranks[**next as usize].is_some_and(|rank| rank >= limit)),
             );

@@ -42,7 +42,7 @@ fn knots(edges: &Edges) -> Vec<Vec<usize>> {
                 stack.push(node);
                 on_stack[node] = true;
             }
-            if let Some(target) = edges.of(node).get(next) {
+            if let Some(target) = edges.targets(node).get(next) {
                 let target = *target as usize;
                 calls.push((node, next + 1));
                 if order[target] == UNSEEN {
@@ -77,7 +77,7 @@ fn shortest_cycle(edges: &Edges, knot: &[usize], tasks: usize) -> Option<Vec<usi
     let mut came_from = std::collections::HashMap::new();
     let mut queue = VecDeque::from([start]);
     while let Some(node) = queue.pop_front() {
-        for target in edges.of(node).iter().map(|target| *target as usize) {
+        for target in edges.targets(node).iter().map(|target| *target as usize) {
             if target == start {
                 return Some(path_back(&came_from, start, node, tasks));
             }

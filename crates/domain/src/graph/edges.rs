@@ -35,7 +35,7 @@ impl Edges {
     }
 
     /// What a node points to.
-    pub fn of(&self, node: usize) -> &[u32] {
+    pub fn targets(&self, node: usize) -> &[u32] {
         &self.targets[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
@@ -50,7 +50,7 @@ impl Edges {
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..self.nodes()).flat_map(|node| {
             let from = u32::try_from(node).expect("nodes are counted in 32 bits");
-            self.of(node).iter().map(move |to| (from, *to))
+            self.targets(node).iter().map(move |to| (from, *to))
         })
     }
 }

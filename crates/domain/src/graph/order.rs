@@ -24,7 +24,7 @@ pub enum Overlap {
 
 /// The settings that decide the implied order.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Rules {
+pub struct OrderRules {
     /// What declared files do.
     pub overlap: Overlap,
     /// When phases open.
@@ -33,7 +33,7 @@ pub struct Rules {
 
 /// Two tasks that something other than a dependency puts in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ordered {
+pub struct ImpliedEdge {
     /// The position of the earlier task.
     pub first: usize,
     /// The position of the later task.
@@ -54,14 +54,14 @@ pub struct Order {
     /// The minutes from the start of each task to the end of the longest chain behind it.
     pub remaining: Vec<u64>,
     /// Pairs that are in order without needing each other.
-    pub ordered: Vec<Ordered>,
+    pub ordered: Vec<ImpliedEdge>,
     waits_for: Edges,
     tasks: usize,
 }
 
 impl Order {
     /// Puts the members (by position) in order; members that are settled or in a cycle stay out.
-    pub fn of(graph: &Graph<'_>, members: &[bool], rules: Rules) -> Self {
+    pub fn new(graph: &Graph<'_>, members: &[bool], rules: OrderRules) -> Self {
         let open = graph.open_members();
         let members: Vec<bool> = members.iter().zip(open).map(|(m, o)| *m && o).collect();
         let tasks = members.len();
@@ -101,7 +101,12 @@ impl Order {
         let mut found = BTreeSet::new();
         let mut stack = vec![position];
         while let Some(node) = stack.pop() {
-            for before in self.waits_for.of(node).iter().map(|node| *node as usize) {
+            for before in self
+                .waits_for
+                .targets(node)
+                .iter()
+                .map(|node| *node as usize)
+            {
                 if before < self.tasks {
                     found.insert(before);
                 } else if seen.insert(before) {
@@ -189,11 +194,11 @@ fn positions(graph: &Graph<'_>, members: &[bool], ids: &[crate::id::TaskId]) -> 
         .collect()
 }
 
-fn written_order(graph: &Graph<'_>, members: &[bool]) -> Vec<Ordered> {
+fn written_order(graph: &Graph<'_>, members: &[bool]) -> Vec<ImpliedEdge> {
     chains(graph, members)
         .into_iter()
         .filter(|(first, then, _)| !graph.own_needs(*then).any(|need| need == *first))
-        .map(|(first, then, because)| Ordered {
+        .map(|(first, then, because)| ImpliedEdge {
             first,
             then,
             because,
@@ -223,7 +228,7 @@ fn gated_edges(graph: &Graph<'_>, members: &[bool], threshold: Threshold) -> Edg
     for node in nodes_by_rank(&topological_ranks(&written)) {
         let own = (node < members.len()).then(|| gated(node)).flatten();
         let before = written
-            .of(node)
+            .targets(node)
             .iter()
             .filter_map(|before| reach[*before as usize]);
         reach[node] = before.chain(own).max();
@@ -254,7 +259,9 @@ fn gated_edges(graph: &Graph<'_>, members: &[bool], threshold: Threshold) -> Edg
 fn topological_ranks(waits_for: &Edges) -> Vec<Option<u32>> {
     let nodes = waits_for.nodes();
     let followers = waits_for.reversed();
-    let mut waiting: Vec<usize> = (0..nodes).map(|node| waits_for.of(node).len()).collect();
+    let mut waiting: Vec<usize> = (0..nodes)
+        .map(|node| waits_for.targets(node).len())
+        .collect();
     let mut ready: BinaryHeap<Reverse<usize>> = (0..nodes)
         .filter(|node| waiting[*node] == 0)
         .map(Reverse)
@@ -264,7 +271,7 @@ fn topological_ranks(waits_for: &Edges) -> Vec<Option<u32>> {
     while let Some(Reverse(node)) = ready.pop() {
         ranks[node] = Some(rank);
         rank += 1;
-        for follower in followers.of(node).iter().map(|node| *node as usize) {
+        for follower in followers.targets(node).iter().map(|node| *node as usize) {
             waiting[follower] -= 1;
             if waiting[follower] == 0 {
                 ready.push(Reverse(follower));
@@ -290,7 +297,7 @@ fn wave_numbers(waits_for: &Edges, line: &[usize], members: &[bool]) -> Vec<Opti
     let mut wave_of = vec![None; members.len()];
     for node in line {
         let before = waits_for
-            .of(*node)
+            .targets(*node)
             .iter()
             .map(|before| level[*before as usize]);
         level[*node] = before.max().unwrap_or(0);
@@ -319,7 +326,7 @@ fn remaining_minutes(graph: &Graph<'_>, waits_for: &Edges, line: &[usize]) -> Ve
         if let Some(task) = graph.plan().tasks.get(*node) {
             behind[*node] += u64::from(task.effort.unwrap_or(Effort::UNKNOWN).0);
         }
-        for before in waits_for.of(*node) {
+        for before in waits_for.targets(*node) {
             let before = *before as usize;
             behind[before] = behind[before].max(behind[*node]);
         }
@@ -339,7 +346,7 @@ fn critical_path(waits_for: &Edges, remaining: &[u64], wave_of: &[Option<u32>]) 
         if node < wave_of.len() {
             path.push(node);
         }
-        let next = followers.of(node).iter().map(|node| *node as usize);
+        let next = followers.targets(node).iter().map(|node| *node as usize);
         at = longest(&mut next.filter(|node| remaining[*node] > 0));
     }
     path

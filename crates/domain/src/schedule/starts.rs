@@ -64,7 +64,7 @@ fn next_of_queue(
     let waiting = positions(batch, |state| matches!(state, TaskState::Waiting { .. })).count();
     let busy = running + waiting > 0;
     // A task that failed is tried again before the next one is thought of.
-    let resting = positions(batch, |state| matches!(state, TaskState::Resting { .. }));
+    let resting = positions(batch, |state| matches!(state, TaskState::RetryPause { .. }));
     if busy || resting.count() > 0 {
         return Vec::new();
     }

@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 10;
 
 /// The tasks that were chosen, what was passed over, and what does not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct ChosenTasks {
     /// Positions in plan order, each once.
     pub tasks: Vec<usize>,
     /// What was skipped and what is odd.
@@ -27,8 +27,8 @@ pub struct Choice {
 }
 
 /// Finds the tasks of a selection that are still to do.
-pub fn resolve(selection: &Selection, graph: &Graph<'_>, rules: NextRules) -> Choice {
-    let mut search = Search {
+pub fn resolve(selection: &Selection, graph: &Graph<'_>, rules: NextRules) -> ChosenTasks {
+    let mut search = Resolver {
         graph,
         chosen: BTreeSet::new(),
         notes: Vec::new(),
@@ -37,7 +37,7 @@ pub fn resolve(selection: &Selection, graph: &Graph<'_>, rules: NextRules) -> Ch
     for term in selection.terms() {
         search.take(term, rules);
     }
-    Choice {
+    ChosenTasks {
         tasks: search.chosen.into_iter().collect(),
         notes: search.notes,
         errors: search.errors,
@@ -92,7 +92,7 @@ pub fn closed_phases(graph: &Graph<'_>, chosen: &[usize], threshold: Threshold) 
     let error = |phase| {
         let message = format!("phase {phase} is not open: {short}");
         let hint = format!(
-            "choose the tasks of phase {} too, or add --phase-threshold 0",
+            "also select phase:{}, or pass --phase-threshold 0",
             short.phase
         );
         Problem::new(Code::PhaseNotOpen, message).hint(hint)
@@ -100,14 +100,14 @@ pub fn closed_phases(graph: &Graph<'_>, chosen: &[usize], threshold: Threshold) 
     closed.into_iter().map(error).collect()
 }
 
-struct Search<'g, 'p> {
+struct Resolver<'g, 'p> {
     graph: &'g Graph<'p>,
     chosen: BTreeSet<usize>,
     notes: Vec<Problem>,
     errors: Vec<Problem>,
 }
 
-impl Search<'_, '_> {
+impl Resolver<'_, '_> {
     fn take(&mut self, term: &Term, rules: NextRules) {
         match term {
             Term::Id(id) => match self.graph.index().find(id) {
@@ -128,7 +128,10 @@ impl Search<'_, '_> {
             Term::Failed => {
                 let failed = self.positions(|task| task.status == TaskStatus::Failed);
                 if failed.is_empty() {
-                    self.note(Problem::new(Code::AlreadyComplete, "no task failed"));
+                    self.note(Problem::new(
+                        Code::AlreadyComplete,
+                        "there are no failed tasks",
+                    ));
                 }
                 self.chosen.extend(failed);
             }
@@ -156,7 +159,7 @@ impl Search<'_, '_> {
     fn take_open(&mut self, whole: &str, wanted: impl Fn(&Task) -> bool) {
         let all = self.positions(wanted);
         if all.is_empty() {
-            let problem = Problem::new(Code::TaskNotFound, format!("{whole} has no task"));
+            let problem = Problem::new(Code::TaskNotFound, format!("{whole} has no tasks"));
             self.errors
                 .push(problem.hint("`pleach plan` lists the tasks"));
             return;
@@ -182,8 +185,8 @@ impl Search<'_, '_> {
         let task = self.graph.task(position);
         let (code, why) = match task.hold {
             Hold::None => return false,
-            Hold::Blocked => (Code::Blocked, "is blocked; only its id starts it"),
-            Hold::InLiveBatch => (Code::InProgress, "is in a batch that is not over"),
+            Hold::Blocked => (Code::Blocked, "is blocked; select it by its id to run it"),
+            Hold::InLiveBatch => (Code::InProgress, "is in a running batch"),
         };
         let message = format!("task {} {why}", task.id);
         self.note(Problem::new(code, message).at(task.line));
@@ -211,14 +214,14 @@ impl Search<'_, '_> {
     fn take_named(&mut self, position: usize) {
         let task = self.graph.task(position);
         if task.status.is_settled() {
-            let message = format!("task {} is {} already", task.id, task.status.as_str());
+            let message = format!("task {} is already {}", task.id, task.status.as_str());
             self.note(Problem::new(Code::AlreadyComplete, message).at(task.line));
             return;
         }
         let is_unattended = task.status == TaskStatus::InProgress && task.hold == Hold::None;
         if self.chosen.insert(position) && is_unattended {
             let message = format!(
-                "task {} is marked in progress; it is taken as pending",
+                "task {} is marked in progress; treating it as pending",
                 task.id
             );
             self.note(Problem::new(Code::InProgress, message).at(task.line));
@@ -241,7 +244,10 @@ impl Search<'_, '_> {
             };
             let problem = Problem::new(
                 Code::TaskNotFound,
-                format!("the range names no task for {}{more}", some.join(", ")),
+                format!(
+                    "the range includes tasks that do not exist: {}{more}",
+                    some.join(", ")
+                ),
             );
             // Finished tasks are archived out of plans, so that ranges have gaps.
             if inside.is_empty() {
@@ -259,7 +265,7 @@ impl Search<'_, '_> {
     }
 
     fn refuse_missing(&mut self, id: &str) {
-        let problem = Problem::new(Code::TaskNotFound, format!("there is no task {id}"));
+        let problem = Problem::new(Code::TaskNotFound, format!("task {id} not found"));
         self.errors
             .push(match nearest_id(id, self.graph.index().ids()) {
                 Some(near) => problem.hint(format!("did you mean {near}?")),

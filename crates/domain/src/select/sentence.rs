@@ -2,19 +2,19 @@
 //!
 //! Knows words and what stands between them.
 
-use super::{Place, SelectionError};
+use super::{SelectionError, TextRange};
 
 /// How tasks are chosen, for somebody who wrote something else.
-const WAYS: &str = "choose tasks by id (1.1), range (1.1-1.3), phase:1, label:backend, next:3, failed or all; \
-                    a task that is not in the plan cannot be run yet";
+const WAYS: &str = "select tasks by id (1.1), range (1.1-1.3), phase:1, label:backend, next:3, failed or all; \
+                    a new task has to be added to the plan first";
 
 /// Refuses a text that is no selection, or in which a keyword stands among other words.
 pub(super) fn check_is_selection(
     text: &str,
-    places: &[Place],
+    places: &[TextRange],
     is_id: &impl Fn(&str) -> bool,
 ) -> Result<(), SelectionError> {
-    let word = |place: &Place| &text[place.clone()];
+    let word = |place: &TextRange| &text[place.clone()];
     let has_blanks = text.trim().contains(char::is_whitespace);
     let stranger = places.iter().find(|place| !may_choose(word(place), is_id));
     if let Some(place) = stranger.filter(|_| has_blanks) {
@@ -33,7 +33,7 @@ pub(super) fn check_is_selection(
         if let Some(place) = keyword.filter(|_| !is_parted) {
             let words: Vec<&str> = places.iter().map(word).collect();
             return Err(SelectionError {
-                message: format!("`{}` stands alone or between commas", word(place)),
+                message: format!("`{}` must stand alone or between commas", word(place)),
                 hint: format!("write {}", words.join(",")),
                 text: text.to_owned(),
                 place: place.clone(),

@@ -1,6 +1,6 @@
 //! All small batches, so that no case between them is missed.
 
-use pleach_domain::bisect::{Next, Run};
+use pleach_domain::bisect::{BisectStep, TestResult};
 
 use crate::trial::{Batch, search};
 use crate::{blamed, check, check_cost};
@@ -28,7 +28,7 @@ fn search_with_any_probers(batch: &Batch) {
         if probers == 1 {
             check(batch, &trial);
         }
-        assert_eq!(trial.end, Next::Proved, "{batch:?}");
+        assert_eq!(trial.end, BisectStep::Proved, "{batch:?}");
         assert_eq!(trial.search.kept(), batch.innocent(), "{batch:?}");
     }
 }
@@ -98,18 +98,18 @@ fn every_way_in_which_four_may_fail_ends_with_a_green_rest() {
             let number: usize = set.iter().map(|place| 1 << place).sum();
             // The base is green.
             if ((greens << 1) | 1) >> number & 1 == 1 {
-                Run::Green
+                TestResult::Passed
             } else {
-                Run::Red
+                TestResult::Failed
             }
         };
         let trial = search(vec![Vec::new(); 4], 1, run);
         check_cost(4, &trial);
-        assert_eq!(trial.end, Next::Proved);
-        assert_eq!(run(trial.search.kept()), Run::Green);
+        assert_eq!(trial.end, BisectStep::Proved);
+        assert_eq!(run(trial.search.kept()), TestResult::Passed);
         for set in blamed(&trial) {
-            assert_eq!(run(set), Run::Red);
-            assert_eq!(run(&set[..set.len() - 1]), Run::Green);
+            assert_eq!(run(set), TestResult::Failed);
+            assert_eq!(run(&set[..set.len() - 1]), TestResult::Passed);
         }
     }
 }

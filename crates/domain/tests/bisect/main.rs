@@ -8,13 +8,13 @@ mod stories;
 #[path = "../../../../benches/src/bisect/trial.rs"]
 mod trial;
 
-use pleach_domain::bisect::Next;
+use pleach_domain::bisect::BisectStep;
 use trial::{Batch, Trial};
 
 /// The search found exactly those who are guilty and those who need them, and judged few enough sets.
 #[track_caller]
 fn check(batch: &Batch, trial: &Trial) {
-    assert_eq!(trial.end, Next::Proved, "{batch:?}");
+    assert_eq!(trial.end, BisectStep::Proved, "{batch:?}");
     assert_eq!(trial.search.kept(), batch.innocent(), "{batch:?}");
     check_cost(batch.needs.len(), trial);
 }
@@ -30,7 +30,7 @@ fn check_cost(tasks: usize, trial: &Trial) {
 fn blamed(trial: &Trial) -> impl Iterator<Item = &Vec<usize>> {
     let left_out = trial.search.left_out().iter();
     left_out.filter_map(|left_out| match &left_out.why {
-        pleach_domain::bisect::Why::Guilty { first_red } => Some(first_red),
+        pleach_domain::bisect::LeftOutReason::Guilty { first_red } => Some(first_red),
         _ => None,
     })
 }

@@ -1,11 +1,11 @@
 //! What holds for every batch and every order in which runs may end.
 
-use pleach_domain::bisect::{Next, Run, Search, Why};
+use pleach_domain::bisect::{BisectStep, Bisection, LeftOutReason, TestResult};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::check;
-use crate::trial::{Batch, Dice, search};
+use crate::trial::{Batch, BisectRng, search};
 
 /// How many cases a property is tried on; `cargo xtask fuzz` asks for many more.
 fn cases(usual: u32) -> u32 {
@@ -46,11 +46,11 @@ fn batch() -> impl Strategy<Value = Batch> {
 /// What a search was told.
 #[derive(Debug, Clone)]
 enum Told {
-    Ran(Vec<usize>, Run),
+    Ran(Vec<usize>, TestResult),
     Conflicted(usize),
 }
 
-fn tell(search: &mut Search, told: &Told) {
+fn tell(search: &mut Bisection, told: &Told) {
     match told {
         Told::Ran(set, run) => search.ran(set, *run),
         Told::Conflicted(place) => search.conflicted(*place),
@@ -59,16 +59,16 @@ fn tell(search: &mut Search, told: &Told) {
 
 /// Goes on to the end, with runs that end in any order; those that no longer matter may be stopped.
 fn finish(
-    search: &mut Search,
+    search: &mut Bisection,
     probers: usize,
-    dice: &mut Dice,
-    mut answer: impl FnMut(&mut Dice, Vec<usize>, &Search) -> Told,
-) -> (Next, Vec<Told>) {
+    dice: &mut BisectRng,
+    mut answer: impl FnMut(&mut BisectRng, Vec<usize>, &Bisection) -> Told,
+) -> (BisectStep, Vec<Told>) {
     let mut under_way: Vec<Vec<usize>> = Vec::new();
     let mut history = Vec::new();
     loop {
         match search.next(probers, &under_way) {
-            Next::Run(sets) => under_way.extend(sets),
+            BisectStep::Run(sets) => under_way.extend(sets),
             end => return (end, history),
         }
         assert!(under_way.len() <= probers, "{under_way:?}");
@@ -88,7 +88,7 @@ fn finish(
 }
 
 /// Nobody is lost, nobody stays without what it needs, and everybody who went had a reason.
-fn check_shape(needs: &[Vec<usize>], search: &Search) {
+fn check_shape(needs: &[Vec<usize>], search: &Bisection) {
     let kept = search.kept();
     assert!(kept.is_sorted());
     for place in kept {
@@ -100,11 +100,13 @@ fn check_shape(needs: &[Vec<usize>], search: &Search) {
     assert_eq!(all, (0..needs.len()).collect::<Vec<_>>());
     for left_out in search.left_out() {
         match &left_out.why {
-            Why::Guilty { first_red } => assert_eq!(first_red.last(), Some(&left_out.place)),
-            Why::Needs(other) => {
+            LeftOutReason::Guilty { first_red } => {
+                assert_eq!(first_red.last(), Some(&left_out.place));
+            }
+            LeftOutReason::Needs(other) => {
                 assert!(needs[left_out.place].contains(other) && !kept.contains(other));
             }
-            Why::Conflicts => {}
+            LeftOutReason::Conflicts => {}
         }
     }
 }
@@ -124,13 +126,13 @@ proptest! {
         batch in batch(), probers in 1..=9_usize, seed in any::<u64>()
     ) {
         let alone = search(batch.needs.clone(), 1, |set| batch.run(set));
-        let mut together = Search::new(batch.needs.clone());
-        let answer = |_: &mut Dice, set: Vec<usize>, _: &Search| {
+        let mut together = Bisection::new(batch.needs.clone());
+        let answer = |_: &mut BisectRng, set: Vec<usize>, _: &Bisection| {
             let run = batch.run(&set);
             Told::Ran(set, run)
         };
-        let (end, _) = finish(&mut together, probers, &mut Dice(seed), answer);
-        prop_assert_eq!(end, Next::Proved);
+        let (end, _) = finish(&mut together, probers, &mut BisectRng(seed), answer);
+        prop_assert_eq!(end, BisectStep::Proved);
         prop_assert_eq!(together.left_out(), alone.search.left_out());
     }
 
@@ -138,14 +140,14 @@ proptest! {
     fn a_crash_at_any_moment_loses_nothing(
         batch in batch(), probers in (1..=5_usize, 1..=5_usize), seed in any::<u64>(), crash in any::<Index>()
     ) {
-        let mut dice = Dice(seed);
-        let answer = |_: &mut Dice, set: Vec<usize>, _: &Search| {
+        let mut dice = BisectRng(seed);
+        let answer = |_: &mut BisectRng, set: Vec<usize>, _: &Bisection| {
             let run = batch.run(&set);
             Told::Ran(set, run)
         };
-        let mut live = Search::new(batch.needs.clone());
+        let mut live = Bisection::new(batch.needs.clone());
         let (_, history) = finish(&mut live, probers.0, &mut dice, answer);
-        let mut again = Search::new(batch.needs.clone());
+        let mut again = Bisection::new(batch.needs.clone());
         for told in &history[..crash.index(history.len() + 1)] {
             tell(&mut again, told);
         }
@@ -158,24 +160,24 @@ proptest! {
     fn any_verdicts_and_conflicts_come_to_an_end(
         needs in needs(), probers in 1..=5_usize, percent in 0..=100_usize, seed in any::<u64>()
     ) {
-        let mut search = Search::new(needs.clone());
+        let mut search = Bisection::new(needs.clone());
         let mut before = vec![search.clone()];
-        let answer = |dice: &mut Dice, set: Vec<usize>, search: &Search| {
+        let answer = |dice: &mut BisectRng, set: Vec<usize>, search: &Bisection| {
             before.push(search.clone());
             // Only what was woven beside somebody who is out can conflict.
             if !search.left_out().is_empty() && !set.is_empty() && dice.below(20) == 0 {
                 return Told::Conflicted(set[dice.below(set.len())]);
             }
-            let run = if dice.below(100) < percent { Run::Red } else { Run::Green };
+            let run = if dice.below(100) < percent { TestResult::Failed } else { TestResult::Passed };
             Told::Ran(set, run)
         };
-        let (end, history) = finish(&mut search, probers, &mut Dice(seed), answer);
+        let (end, history) = finish(&mut search, probers, &mut BisectRng(seed), answer);
         check_shape(&needs, &search);
-        if end == Next::BaseRed {
-            let blamed = search.left_out().iter().any(|out| matches!(out.why, Why::Guilty { .. }));
+        if end == BisectStep::BaseRed {
+            let blamed = search.left_out().iter().any(|out| matches!(out.why, LeftOutReason::Guilty { .. }));
             prop_assert!(!blamed);
         }
-        let mut replayed = Search::new(needs);
+        let mut replayed = Bisection::new(needs);
         for (told, before) in history.iter().zip(&before[1..]) {
             prop_assert_eq!(&replayed, before);
             prop_assert_eq!(replayed.next(probers, &[]), before.next(probers, &[]));

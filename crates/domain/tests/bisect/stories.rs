@@ -1,6 +1,6 @@
 //! Searches told as stories: strands are letters in weaving order, `-` is the base, `!` a red run.
 
-use pleach_domain::bisect::{LeftOut, Next, Run, Search, Why};
+use pleach_domain::bisect::{BisectStep, Bisection, LeftOut, LeftOutReason, TestResult};
 
 fn letters(set: &[usize]) -> String {
     let letter = |place: &usize| char::from(b'a' + u8::try_from(*place).unwrap());
@@ -18,16 +18,16 @@ fn places(letters: &str) -> Vec<usize> {
 }
 
 /// A search over strands, one a word: its letter, then the letters of those that it needs.
-fn strands(words: &str) -> Search {
-    Search::new(words.split(' ').map(|word| places(&word[1..])).collect())
+fn strands(words: &str) -> Bisection {
+    Bisection::new(words.split(' ').map(|word| places(&word[1..])).collect())
 }
 
-fn independent(count: usize) -> Search {
-    Search::new(vec![Vec::new(); count])
+fn independent(count: usize) -> Bisection {
+    Bisection::new(vec![Vec::new(); count])
 }
 
 /// Goes on to the end in rounds (`|`), where a set is red if it holds all letters of one of these words.
-fn tale(search: &mut Search, probers: usize, guilty: &str) -> String {
+fn tale(search: &mut Bisection, probers: usize, guilty: &str) -> String {
     let guilty: Vec<Vec<usize>> = guilty.split(' ').map(places).collect();
     let is_red = |set: &[usize]| {
         let holds = |word: &&Vec<usize>| word.iter().all(|place| set.contains(place));
@@ -36,13 +36,20 @@ fn tale(search: &mut Search, probers: usize, guilty: &str) -> String {
     let mut rounds = Vec::new();
     loop {
         match search.next(probers, &[]) {
-            Next::Run(sets) => {
+            BisectStep::Run(sets) => {
                 let mut round = Vec::new();
                 for set in sets {
                     let is_red = is_red(&set);
                     let mark = if is_red { "!" } else { "" };
                     round.push(format!("{}{mark}", letters(&set)));
-                    search.ran(&set, if is_red { Run::Red } else { Run::Green });
+                    search.ran(
+                        &set,
+                        if is_red {
+                            TestResult::Failed
+                        } else {
+                            TestResult::Passed
+                        },
+                    );
                 }
                 rounds.push(round.join(" "));
             }
@@ -55,22 +62,22 @@ fn tale(search: &mut Search, probers: usize, guilty: &str) -> String {
 }
 
 /// Tells runs, red ones marked.
-fn tell(search: &mut Search, runs: &str) {
+fn tell(search: &mut Bisection, runs: &str) {
     for word in runs.split(' ') {
         let run = if word.ends_with('!') {
-            Run::Red
+            TestResult::Failed
         } else {
-            Run::Green
+            TestResult::Passed
         };
         search.ran(&places(word.trim_end_matches('!')), run);
     }
 }
 
 /// What is to be run besides what is under way, or how it ended.
-fn next(search: &Search, probers: usize, under_way: &str) -> String {
+fn next(search: &Bisection, probers: usize, under_way: &str) -> String {
     let under_way: Vec<Vec<usize>> = under_way.split_whitespace().map(places).collect();
     match search.next(probers, &under_way) {
-        Next::Run(sets) => {
+        BisectStep::Run(sets) => {
             let sets: Vec<String> = sets.iter().map(|set| letters(set)).collect();
             sets.join(" ")
         }
@@ -81,7 +88,7 @@ fn next(search: &Search, probers: usize, under_way: &str) -> String {
 fn guilty(place: &str, first_red: &str) -> LeftOut {
     LeftOut {
         place: places(place)[0],
-        why: Why::Guilty {
+        why: LeftOutReason::Guilty {
             first_red: places(first_red),
         },
     }
@@ -90,7 +97,7 @@ fn guilty(place: &str, first_red: &str) -> LeftOut {
 fn needing(place: &str, need: &str) -> LeftOut {
     LeftOut {
         place: places(place)[0],
-        why: Why::Needs(places(need)[0]),
+        why: LeftOutReason::Needs(places(need)[0]),
     }
 }
 
@@ -191,9 +198,9 @@ fn a_red_base_blames_nobody() {
     for probers in 1..5 {
         let mut search = independent(8);
         let mut rounds = 0;
-        while let Next::Run(sets) = search.next(probers, &[]) {
+        while let BisectStep::Run(sets) = search.next(probers, &[]) {
             for set in sets {
-                search.ran(&set, Run::Red);
+                search.ran(&set, TestResult::Failed);
             }
             rounds += 1;
         }
@@ -283,7 +290,7 @@ fn a_strand_that_no_longer_merges_goes_with_who_needs_it() {
     search.conflicted(3);
     let conflicting = LeftOut {
         place: 3,
-        why: Why::Conflicts,
+        why: LeftOutReason::Conflicts,
     };
     let expected = [guilty("b", "ab"), conflicting, needing("e", "d")];
     assert_eq!(search.left_out(), expected);
@@ -305,7 +312,7 @@ fn a_run_on_a_set_that_nobody_asked_for_changes_nothing() {
 fn only_runs_that_can_still_tell_something_are_wanted() {
     let mut search = independent(8);
     tell(&mut search, "abcdefgh! abcdefgh! - ab abcd! abcd!");
-    let wanted = |search: &Search| {
+    let wanted = |search: &Bisection| {
         let all = "- a ab abc abcd abcde abcdefgh bc";
         let wanted = all.split(' ').filter(|set| search.wants(&places(set)));
         wanted.collect::<Vec<_>>().join(" ")

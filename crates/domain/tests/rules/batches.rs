@@ -2,7 +2,7 @@
 
 use pleach_domain::batch::{Barriers, BatchSettings, Design};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_domain::graph::{Order, Rules};
+use pleach_domain::graph::{Order, OrderRules};
 use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
 use pleach_domain::task_state::Commit;
@@ -54,19 +54,19 @@ fn a_failure_blocks_only_its_dependents() {
         "9 retries=0",
         "1\n2 < 1\n3",
         "1:started 1:failed",
-        "block 2 because it needs 1, which is failed",
+        "block 2 because needs 1, which failed",
     );
     check(
         "9 retries=0",
         "1\n2 < 1",
         "1:started 1:late",
-        "block 2 because it needs 1, which is timed_out",
+        "block 2 because needs 1, which timed out",
     );
     check(
         "9 retries=0",
         "1\n2 < 1",
         "1:started 1:built 1:conflict",
-        "block 2 because it needs 1, which is conflicted",
+        "block 2 because needs 1, which conflicted",
     );
 }
 
@@ -110,14 +110,14 @@ fn a_phase_opens_at_four_of_five() {
 #[test]
 fn a_phase_that_ends_below_the_threshold_blocks_those_behind_it() {
     let text = "1.1 p1\n1.2 p1\n2.1 p2\n2.2 p2 < 1.2\n3.1 p3\nx";
-    let short = "phase 1 is 0 of 2 done, below 80 %";
+    let short = "phase 1 has only 0 of 2 tasks done, below 80 %";
     tell("9 retries=0", text, "go 1.1:failed").todo("");
     check(
         "9 retries=0",
         text,
         "go 1.1:failed 1.2:failed",
         &format!(
-            "block 2.1 because {short}; block 2.2 because it needs 1.2, which is failed; block 3.1 because {short}"
+            "block 2.1 because {short}; block 2.2 because needs 1.2, which failed; block 3.1 because {short}"
         ),
     );
     // A person who takes tasks out has decided.
@@ -125,7 +125,7 @@ fn a_phase_that_ends_below_the_threshold_blocks_those_behind_it() {
         "9 retries=0",
         text,
         "1.1:cancel 1.2:cancel",
-        "block 2.2 because it needs 1.2, which is cancelled",
+        "block 2.2 because needs 1.2, which was cancelled",
     );
     tell("9 retries=0", text, "go 1.1:failed 1.2:failed go 1.1:retry")
         .follows("1.1 retried; 2.1 retried; 3.1 retried");
@@ -134,10 +134,10 @@ fn a_phase_that_ends_below_the_threshold_blocks_those_behind_it() {
 #[test]
 fn tasks_of_the_plan_that_are_not_in_the_batch_count_for_their_phase() {
     let plan = plan("1.1 p1 done\n1.2 p1\n1.3 p1\n2.1 p2");
-    let design = Design::of(
+    let design = Design::new(
         &graph(&plan),
         &[1, 3],
-        Rules::default(),
+        OrderRules::default(),
         Barriers::Stages,
         BatchSettings::default(),
     );
@@ -155,7 +155,7 @@ fn what_follows_in_a_note_needs_what_is_before_it() {
     sequence(&mut plan, "1-2", &["1", "2"]);
     plan.sequences[0].reason.clear();
     let graph = graph(&plan);
-    let order = Order::of(&graph, &[true; 4], Rules::default());
+    let order = Order::new(&graph, &[true; 4], OrderRules::default());
     assert_eq!(
         order.ordered.len(),
         2,
@@ -169,10 +169,10 @@ fn what_follows_in_a_note_needs_what_is_before_it() {
         graph.missing_needs(&[3])[0].message,
         "task 4 needs 2, which is not done and not selected"
     );
-    let design = Design::of(
+    let design = Design::new(
         &graph,
         &[0, 1, 3],
-        Rules::default(),
+        OrderRules::default(),
         Barriers::Stages,
         BatchSettings::default(),
     );

@@ -2,7 +2,7 @@
 
 use pleach_domain::batch::{Barriers, BatchSettings, Design};
 use pleach_domain::estimate::{batch_seconds_left, plan_seconds_left};
-use pleach_domain::graph::Rules;
+use pleach_domain::graph::OrderRules;
 
 use crate::{graph, plan};
 
@@ -11,8 +11,8 @@ fn check(text: &str, left: &[Option<f64>], at_once: usize, expected: Option<f64>
     let plan = plan(text);
     let graph = graph(&plan);
     let all: Vec<usize> = (0..plan.tasks.len()).collect();
-    let (rules, settings) = (Rules::default(), BatchSettings::default());
-    let design = Design::of(&graph, &all, rules, Barriers::Stages, settings);
+    let (rules, settings) = (OrderRules::default(), BatchSettings::default());
+    let design = Design::new(&graph, &all, rules, Barriers::Stages, settings);
     assert_eq!(batch_seconds_left(&design, left, at_once), expected);
 }
 
@@ -30,7 +30,8 @@ fn no_batch_ends_before_its_longest_chain() {
 #[test]
 fn tasks_that_are_to_run_wait_for_each_other_too() {
     let plan = plan("1\n2 < 1\n3");
-    let seconds = |chosen: &[usize]| plan_seconds_left(&plan, chosen, Rules::default(), 3, |_| 2.0);
+    let seconds =
+        |chosen: &[usize]| plan_seconds_left(&plan, chosen, OrderRules::default(), 3, |_| 2.0);
     assert_eq!(seconds(&[0, 1, 2]), Some(4.0));
     assert_eq!(seconds(&[1, 2]), Some(2.0));
     assert_eq!(seconds(&[]), None);

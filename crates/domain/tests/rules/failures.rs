@@ -45,7 +45,7 @@ fn pauses(ending: &AttemptEnding, chance: u16, times: usize) -> Vec<u64> {
             event: started,
         }];
         batch.apply(&events.remove(0)).unwrap();
-        for event in batch.decide(message(id.clone(), ending.clone(), chance)) {
+        for event in batch.decide(message((&id, attempt), ending.clone(), chance)) {
             batch.apply(&event).unwrap();
             if let Event::Task {
                 event:
@@ -58,7 +58,7 @@ fn pauses(ending: &AttemptEnding, chance: u16, times: usize) -> Vec<u64> {
                 pauses.push(pause);
             }
         }
-        let rested = pleach_domain::batch::Message::Rested(id.clone());
+        let rested = pleach_domain::batch::Message::PauseEnded(id.clone());
         for event in batch.decide(rested) {
             batch.apply(&event).unwrap();
         }
@@ -128,7 +128,7 @@ fn a_task_waits_for_stated_limits_for_a_day_or_four_of_the_longest_waits() {
     let told = tell("1", "1", &format!("go {six_hours} 1:waits-6h")).batch;
     let state = format!("{:?}", told.tasks[0].state);
     assert!(
-        state.contains("gave up after 4 limits and 24 h of waiting"),
+        state.contains("gave up after 4 usage limits and 24 h of waiting"),
         "{state}"
     );
     let again = format!("go {six_hours} 1:waits-6h 1:retry go 1:waits-6h");
@@ -136,6 +136,77 @@ fn a_task_waits_for_stated_limits_for_a_day_or_four_of_the_longest_waits() {
     let patient = format!("go {} 1:waits-6h", "1:waits-6h 1:rested go ".repeat(8));
     tell("1 limit_wait=12h", "1", &patient).stands("running: 1 failed");
     tell("1 limit_wait=14h", "1", &patient).stands("running: 1 limited");
+}
+
+#[test]
+fn an_ending_of_another_attempt_changes_nothing() {
+    let second = "go 1:interrupted go";
+    for word in ["built", "same", "failed", "hopeless", "late", "lost"] {
+        for attempt in [0, 1, 3] {
+            tell("1", "1\n2", &format!("{second} 1:{word}@{attempt}"))
+                .follows("")
+                .stands("running: 1 running, 2 queued");
+        }
+    }
+    tell("1", "1\n2", &format!("{second} 1:failed@1 1:built@2")).follows("1 built");
+    // One that is asked to stop ends by its own number too.
+    let stopping = format!("{second} 1:cancel");
+    tell("1", "1\n2", &format!("{stopping} 1:stopped@1")).stands("running: 1 stopping, 2 queued");
+    tell("1", "1\n2", &format!("{stopping} 1:stopped@2")).follows("1 cancelled");
+    tell("1", "1", "go 1:built 1:failed@1").follows("");
+}
+
+#[test]
+fn a_lost_attempt_is_no_failure_and_the_task_is_queued_again_at_once() {
+    tell("1 retries=0", "1\n2", "go 1:lost")
+        .follows("1 lost")
+        .stands("running: 1 queued, 2 queued")
+        .todo("start 1");
+    let lost = tell("1 retries=0", "1", "go 1:lost go 1:lost go").batch;
+    assert_eq!((lost.tasks[0].losses, lost.tasks[0].failures), (2, 0));
+    tell("1 retries=0", "1", "go 1:cancel 1:lost").follows("1 cancelled");
+    tell("1 each=100", "1", "go 1:failed-at-60 1:rested go 1:lost").follows("1 lost");
+}
+
+#[test]
+fn the_sixth_loss_in_a_row_fails_the_task() {
+    let five = "go 1:lost ".repeat(5);
+    tell("1 retries=9", "1", &five).stands("running: 1 queued");
+    let sixth = tell("1 retries=9", "1", &format!("{five} go 1:lost"));
+    sixth.follows("1 failed");
+    let state = format!("{:?}", sixth.batch.tasks[0].state);
+    assert!(
+        state.contains("lost 6 times in a row: n7 went down"),
+        "{state}"
+    );
+    for word in [
+        "failed 1:rested",
+        "limited 1:rested",
+        "overloaded 1:rested",
+        "idle",
+    ] {
+        let story = format!("{five} go 1:{word} go 1:lost");
+        tell("1 retries=9", "1", &story).follows("1 lost");
+    }
+    // A process that died says nothing of the machines.
+    let story = format!("{five} go 1:interrupted go 1:lost");
+    tell("1 retries=9", "1", &story).follows("1 failed");
+    let story = format!("{five} go 1:lost 1:retry {five} go");
+    tell("1 retries=9", "1", &story).stands("running: 1 running");
+}
+
+#[test]
+fn an_attempt_gets_its_machine_once_and_nothing_else_changes() {
+    tell("1", "1\n2", "go 1:on-n7")
+        .follows("1 placed")
+        .stands("running: 1 running, 2 queued")
+        .todo("");
+    let node = |story: &str| tell("1", "1", story).batch.tasks[0].node.clone();
+    assert_eq!(node("go 1:on-n7 1:on-n8").as_deref(), Some("n7"));
+    assert_eq!(node("go 1:cancel 1:on-n7").as_deref(), Some("n7"));
+    assert_eq!(node("go 1:on-n7@2"), None);
+    assert_eq!(node("1:on-n7"), None);
+    assert_eq!(node("go 1:on-n7 1:lost go"), None);
 }
 
 #[test]
@@ -178,7 +249,7 @@ fn without_fallback_limits_end_the_batch() {
         .follows("1 failed; given up; 2 asked to stop; 3 asked to stop; 4 cancelled");
     let over = format!("{third} 2:stopped 3:stopped");
     tell("3 no-fallback", "1\n2\n3\n4", &over)
-        .todo("finish failed because the agent is limited again and again: exit 1");
+        .todo("finish failed because the agent keeps hitting its usage limit: exit 1");
     let reopened = format!("{over} go 1,2,3:retry go 1:limited");
     tell("3 no-fallback", "1\n2\n3\n4", &reopened).follows("1 limited");
 }
@@ -259,7 +330,7 @@ fn without_a_place_to_work_the_rest_runs_one_at_a_time_on_the_woven_result() {
 fn a_failure_stops_everything_where_that_is_the_rule() {
     let story = "go 1:failed";
     tell("2 stop retries=0", "1\n2\n3", story)
-        .todo("give up because task 1 is failed, and a failure stops this batch");
+        .todo("give up because task 1 failed, and stop_on_failure is set");
     tell("2 stop retries=1", "1\n2\n3", story).todo("start 3");
     let story = "go 1:failed go";
     tell("2 stop retries=0", "1\n2\n3", story)
@@ -268,7 +339,7 @@ fn a_failure_stops_everything_where_that_is_the_rule() {
     let story = "go 1:failed go 2:stopped";
     tell("2 stop retries=0", "1\n2\n3", story)
         .stands("running: 1 failed, 2 cancelled, 3 cancelled")
-        .todo("finish failed because task 1 is failed, and a failure stops this batch");
+        .todo("finish failed because task 1 failed, and stop_on_failure is set");
     let story = "go 1:failed go 2:built";
     tell("2 stop retries=0", "1\n2", story).todo("weave 2");
 }
@@ -278,10 +349,10 @@ fn a_conflict_is_left_out_or_fails_the_batch_or_is_done_again() {
     let story = "go 1:built 2:built 1:woven 2:conflict";
     tell("2 skip", "1\n2\n3 < 2", story)
         .follows("2 conflicted")
-        .todo("block 3 because it needs 2, which is conflicted");
+        .todo("block 3 because needs 2, which conflicted");
     tell("2 fail", "1\n2\n3 < 2", story)
         .follows("2 conflicted")
-        .todo("give up because task 2 conflicts, and conflicts fail this batch");
+        .todo("give up because task 2 conflicted, and on_conflict is \"fail\"");
     tell("2 rerun", "1\n2\n3 < 2", story)
         .follows("2 requeued")
         .todo("start 2")
@@ -289,7 +360,7 @@ fn a_conflict_is_left_out_or_fails_the_batch_or_is_done_again() {
     let story = "go 1:built 2:built 1:woven 2:conflict go 2:built 2:conflict";
     tell("2 rerun", "1\n2\n3 < 2", story)
         .follows("2 conflicted")
-        .todo("block 3 because it needs 2, which is conflicted");
+        .todo("block 3 because needs 2, which conflicted");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pleach_domain::graph::{Bond, Graph, Order, Overlap, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, OrderRules, Overlap, PredecessorKind, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_domain::plan::{Plan, Stage};
@@ -11,10 +11,10 @@ use pleach_domain::task::IfUnknown;
 use crate::{graph, ids, plan, sequence};
 
 fn order(graph: &Graph<'_>) -> Order {
-    Order::of(
+    Order::new(
         graph,
         &vec![true; graph.plan().tasks.len()],
-        Rules::default(),
+        OrderRules::default(),
     )
 }
 
@@ -91,11 +91,11 @@ fn all_errors_are_reported_at_once_and_in_order() {
     assert_eq!(
         errors,
         [
-            "1:cycle: tasks wait for each other: 63 → 64 → 66 → 63",
+            "1:cycle: dependency cycle: 63 → 64 → 66 → 63",
             "4:self_dependency: task 70 depends on itself",
             "5:unknown_dependency: task 71 depends on 99, which is not in the plan",
             "7:duplicate_id: task 72 is defined at line 6 and again at line 7",
-            "8:cycle: tasks wait for each other: a → b → a",
+            "8:cycle: dependency cycle: a → b → a",
         ]
     );
 }
@@ -104,9 +104,9 @@ fn all_errors_are_reported_at_once_and_in_order() {
 fn an_unknown_dependency_is_a_warning_where_its_dialect_says_so() {
     let mut plan = plan("1 < 9");
     plan.tasks[0].needs[0].if_unknown = IfUnknown::TakenAsDone;
-    let lenient = Graph::of(&plan, Strictness::AsWritten);
+    let lenient = Graph::new(&plan, Strictness::AsWritten);
     assert_eq!((lenient.errors().len(), lenient.warnings().len()), (0, 1));
-    let strict = Graph::of(&plan, Strictness::Strict);
+    let strict = Graph::new(&plan, Strictness::Strict);
     assert_eq!((strict.errors().len(), strict.warnings().len()), (1, 0));
 }
 
@@ -162,11 +162,11 @@ fn tasks_that_declare_one_file_follow_each_other_in_plan_order() {
             "2 3 both declare a.rs"
         ]
     );
-    let rules = Rules {
+    let rules = OrderRules {
         overlap: Overlap::Allowed,
-        ..Rules::default()
+        ..OrderRules::default()
     };
-    assert_eq!(Order::of(&graph, &[true; 4], rules).waves.len(), 1);
+    assert_eq!(Order::new(&graph, &[true; 4], rules).waves.len(), 1);
 }
 
 #[test]
@@ -233,11 +233,11 @@ fn a_dependency_on_a_later_phase_makes_no_cycle() {
 #[test]
 fn phases_order_nothing_at_threshold_zero() {
     let plan = plan("1.1 p1\n2.1 p2");
-    let rules = Rules {
+    let rules = OrderRules {
         threshold: Threshold::new(0.0).unwrap(),
-        ..Rules::default()
+        ..OrderRules::default()
     };
-    assert_eq!(Order::of(&graph(&plan), &[true; 2], rules).waves.len(), 1);
+    assert_eq!(Order::new(&graph(&plan), &[true; 2], rules).waves.len(), 1);
 }
 
 fn stage(id: &str, tasks: &[&str], can_parallel: bool) -> Stage {
@@ -298,12 +298,12 @@ fn tasks_that_share_a_file_across_a_closed_phase_are_in_order_already() {
 #[track_caller]
 fn check_before(plan: &Plan, task: usize, expected: &str) {
     let graph = graph(plan);
-    let before = graph.all_before(task);
-    let bound = |wanted: Bond| {
+    let before = graph.predecessors(task);
+    let bound = |wanted: PredecessorKind| {
         let bound = before.iter().filter(|(_, bond)| *bond == wanted);
         ids(&graph, &bound.map(|(task, _)| *task).collect::<Vec<_>>())
     };
-    let (needs, after) = (bound(Bond::Needs), bound(Bond::After));
+    let (needs, after) = (bound(PredecessorKind::Needs), bound(PredecessorKind::After));
     assert_eq!(format!("needs {needs} | after {after}"), expected);
 }
 

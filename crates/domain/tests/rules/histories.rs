@@ -2,7 +2,7 @@
 
 use pleach_domain::batch::{Barriers, BatchSettings, Design, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_domain::graph::Rules;
+use pleach_domain::graph::OrderRules;
 use pleach_domain::history::History;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
@@ -12,10 +12,10 @@ use crate::{graph, plan};
 fn history(events: Vec<(u64, Event)>) -> History {
     let plan = plan("1\n2");
     let settings = BatchSettings::default();
-    let design = Design::of(
+    let design = Design::new(
         &graph(&plan),
         &[0, 1],
-        Rules::default(),
+        OrderRules::default(),
         Barriers::Stages,
         settings,
     );
@@ -57,6 +57,41 @@ fn an_attempt_goes_on_when_its_agent_names_its_session_spends_or_is_asked_to_sto
     assert_eq!(told.tasks[0].worked, 5_000);
     assert_eq!(told.tasks[0].at_work_since, None);
     assert_eq!(told.last_started, Some(0));
+}
+
+fn placed(attempt: u32) -> Event {
+    let node = "n7".to_owned();
+    of_task(TaskEvent::Placed { attempt, node })
+}
+
+#[test]
+fn waiting_for_a_machine_is_not_work() {
+    let because = "n7 went down".to_owned();
+    let waited = history(vec![
+        (0, Event::Batch(BatchEvent::Started)),
+        (1_000, started(1)),
+        (61_000, placed(1)),
+        (63_000, of_task(TaskEvent::Lost { because })),
+        (64_000, started(2)),
+        (70_000, placed(2)),
+    ]);
+    let task = &waited.tasks[0];
+    assert_eq!(task.worked, 2_000);
+    assert_eq!(task.worked_until(73_000), 5_000);
+    assert_eq!(task.started_at, Some(1_000));
+    assert_eq!(task.last_error, None);
+}
+
+#[test]
+fn a_lost_attempt_says_why_it_was_lost() {
+    let because = "n7 went down".to_owned();
+    let told = history(vec![
+        (1_000, started(1)),
+        (2_000, of_task(TaskEvent::Lost { because })),
+    ]);
+    assert_eq!(told.tasks[0].last_error.as_deref(), Some("n7 went down"));
+    assert_eq!(told.tasks[0].worked, 1_000);
+    assert_eq!(told.tasks[0].ended_at, None);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Where the result goes, what people do about conflicts, and what is never taken back.
 
-use pleach_domain::batch::{Landed, Proof};
+use pleach_domain::batch::{LandingResult, Proof};
 
 use crate::story::tell;
 
@@ -25,7 +25,7 @@ fn what_completed_lands_by_itself_where_that_is_wanted() {
         "1\n2",
         "go 1:built 1:woven 2:failed go",
     )
-    .follows("given up; failed because task 2 is failed, and a failure stops this batch");
+    .follows("given up; failed because task 2 failed, and stop_on_failure is set");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_person_may_land_what_is_over_but_not_what_is_not_proved() {
     // Whatever else kept it from completing.
     let failed = "go 1:built 1:woven 2:failed go land go pushed landed go";
     tell("9 stop retries=0", "1\n2", failed)
-        .follows("failed because task 2 is failed, and a failure stops this batch");
+        .follows("failed because task 2 failed, and stop_on_failure is set");
     tell("9", "1", "go 1:built 1:woven land").follows("");
     tell("9 retries=0", "1", "go 1:failed go land").follows("");
 }
@@ -75,8 +75,7 @@ fn a_person_may_land_without_a_proof_and_no_tests_are_run_for_that() {
     }
     // Nobody asked the tests before.
     let cancelled = format!("{ONE} cancel go land-unproved go pushed landed go");
-    tell("9 tests", "1", &cancelled)
-        .follows("failed because the tests were not run on what was woven");
+    tell("9 tests", "1", &cancelled).follows("failed because the woven result was not tested");
     // On a base that moved there is no proof, and none is wanted.
     let moved = format!("{ONE} trouble go land-unproved go moved");
     tell("9 tests", "1", &moved).todo("land");
@@ -131,7 +130,7 @@ fn what_does_not_merge_on_another_base_goes_with_what_needs_it() {
         .follows("2 conflicted; 3 blocked; rewoven")
         .todo("land");
     tell("9 push fail", plan, story)
-        .todo("finish failed because task 2 conflicts, and conflicts fail this batch");
+        .todo("finish failed because task 2 conflicted, and on_conflict is \"fail\"");
     tell("9 push", "1", &format!("{ONE} 1:moved"))
         .follows("1 conflicted; rewoven")
         .todo("finish failed because nothing was merged");
@@ -224,7 +223,7 @@ fn an_opened_batch_lands_anew() {
     let landed = "go 1:built 1:woven 2:failed go land go landed go 2:retry go 2:same go";
     tell("9 retries=0", "1\n2", landed).follows("merging; completed");
     let told = tell("9 push", "1", &format!("{ONE} pushed landed"));
-    assert_eq!(told.batch.landed, Some(Landed::There));
+    assert_eq!(told.batch.landed, Some(LandingResult::Landed));
 }
 
 const CONFLICT: &str = "go 1:built 1:woven 2:built 2:conflict go";

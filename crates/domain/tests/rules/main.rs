@@ -74,7 +74,7 @@ fn sequence(plan: &mut Plan, group: &str, ids: &[&str]) {
 }
 
 fn graph(plan: &Plan) -> Graph<'_> {
-    Graph::of(plan, Strictness::AsWritten)
+    Graph::new(plan, Strictness::AsWritten)
 }
 
 fn ids(graph: &Graph<'_>, positions: &[usize]) -> String {

@@ -9,7 +9,7 @@ use crate::story::{check, tell};
 fn a_task_can_be_stopped_until_its_work_is_done() {
     tell("1", "1\n2 < 1", "1:cancel")
         .follows("1 cancelled")
-        .todo("block 2 because it needs 1, which is cancelled");
+        .todo("block 2 because needs 1, which was cancelled");
     tell("1", "1", "go 1:cancel")
         .follows("1 asked to stop")
         .stands("running: 1 stopping")
@@ -176,7 +176,7 @@ fn nothing_is_asked_of_a_batch_that_ended() {
 fn what_nobody_consents_to_is_blocked() {
     tell("2", "1\n2 < 1", "1:refused")
         .follows("1 blocked")
-        .todo("block 2 because it needs 1, which is blocked");
+        .todo("block 2 because needs 1, which is blocked");
     tell("2", "1", "go 1:refused").follows("");
 }
 
@@ -238,7 +238,7 @@ fn old_failures_do_not_stop_a_batch_that_was_opened_again() {
         plan,
         &format!("{story} go 2:built 2:woven go"),
     )
-    .follows("merging; failed because task 1 is failed, and a failure stops this batch");
+    .follows("merging; failed because task 1 failed, and stop_on_failure is set");
     tell(
         "2 stop retries=0",
         plan,

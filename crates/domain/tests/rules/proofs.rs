@@ -1,7 +1,7 @@
 //! What the tests decide: who is left out and who goes with them, and what stays without a proof.
 
 use pleach_domain::batch::Proof;
-use pleach_domain::bisect::Next;
+use pleach_domain::bisect::BisectStep;
 
 use crate::story::{check, tell};
 
@@ -84,7 +84,7 @@ fn a_branch_that_falls_out_fails_a_batch_that_conflicts_fail() {
     let found = "1,2,3:red base:green 1,2,3:red 1:red 1:red 1:red 2:fell 3:green proved";
     tell("9 tests fail retries=0", plan, &format!("{again} {found}"))
         .follows("1 found invalid; 2 conflicted; rewoven; proved")
-        .todo("give up because task 2 conflicts, and conflicts fail this batch");
+        .todo("give up because task 2 conflicted, and on_conflict is \"fail\"");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn tests_that_fail_the_batch_leave_nobody_out() {
 #[test]
 fn an_invalid_task_stops_a_batch_that_failures_stop() {
     tell("9 tests stop push", "1\n2", &format!("{TWO} 1:break"))
-        .todo("finish failed because task 1 is invalid, and a failure stops this batch");
+        .todo("finish failed because task 1 fails the tests, and stop_on_failure is set");
     let staged = "1\n2\n3\n4\nstage a: 1 2\nstage b: 3";
     let story = "go 1:built 1:woven 2:built 2:woven go 1:break go";
     tell("9 tests stop", staged, story)
@@ -151,7 +151,7 @@ fn an_invalid_task_stops_a_batch_that_failures_stop() {
     )
     .follows(
         "given up; 3 cancelled; stage ended 0 badly TestFailed; \
-         failed because task 1 is invalid, and a failure stops this batch",
+         failed because task 1 fails the tests, and stop_on_failure is set",
     );
 }
 
@@ -274,7 +274,7 @@ fn a_task_at_work_that_loses_what_it_needs_does_not_get_in() {
     tell("9 tests", plan, story).stands("running: 1 invalid, 2 running, 3 blocked, 4 no_changes");
     for (ending, kept) in [("built", true), ("same", false)] {
         let told = tell("9 tests", plan, &format!("{story} 2:{ending}"));
-        told.todo("block 2 because it needs 1, which is invalid");
+        told.todo("block 2 because needs 1, which fails the tests");
         let told = tell("9 tests", plan, &format!("{story} 2:{ending} go"));
         told.stands("failed: 1 invalid, 2 blocked, 3 blocked, 4 no_changes");
         assert_eq!(told.batch.tasks[1].kept.is_some(), kept);
@@ -283,7 +283,7 @@ fn a_task_at_work_that_loses_what_it_needs_does_not_get_in() {
     }
     // Also where what it needs is to be made anew.
     tell("9 tests", plan, &format!("{story} 1:retry go 2:built"))
-        .todo("block 2 because it needs 1, which is queued");
+        .todo("block 2 because needs 1, which is queued");
     tell("9 tests", plan, &format!("{story} 2:refused")).follows("");
 }
 
@@ -313,7 +313,7 @@ fn a_verdict_on_somebody_who_is_out_says_nothing_about_the_others() {
         panic!("the tests run");
     };
     let next = searching.search.next(1, &[]);
-    assert!(matches!(next, Next::Run(_)), "{next:?}");
+    assert!(matches!(next, BisectStep::Run(_)), "{next:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What must hold for every random plan and every random ending.
 
-use pleach_domain::graph::{Order, Rules};
+use pleach_domain::graph::{Order, OrderRules};
 use pleach_domain::id::PhaseNumber;
 use pleach_domain::next::{NextRules, Reason, next};
 use pleach_domain::plan::Plan;
@@ -92,7 +92,7 @@ proptest! {
     fn waves_respect_every_edge(plan in acyclic_plan()) {
         let graph = graph(&plan);
         prop_assert!(graph.errors().is_empty());
-        let order = Order::of(&graph, &vec![true; plan.tasks.len()], Rules::default());
+        let order = Order::new(&graph, &vec![true; plan.tasks.len()], OrderRules::default());
         for (position, task) in plan.tasks.iter().enumerate() {
             prop_assert_eq!(order.wave_of[position].is_none(), task.status.is_settled());
             for before in graph.open_needs(position).chain(order.waits_for(position)) {

@@ -2,12 +2,12 @@
 
 use pleach_domain::next::NextRules;
 use pleach_domain::plan::Plan;
-use pleach_domain::select::{Choice, Selection, closed_phases, resolve};
+use pleach_domain::select::{ChosenTasks, Selection, closed_phases, resolve};
 use pleach_domain::task::{Hold, TaskStatus};
 
 use crate::{graph, ids, plan};
 
-fn choose(plan: &Plan, text: &str) -> Choice {
+fn choose(plan: &Plan, text: &str) -> ChosenTasks {
     let graph = graph(plan);
     let selection = Selection::parse(text, |id| graph.index().find(id).is_some()).unwrap();
     resolve(&selection, &graph, NextRules::default())
@@ -52,7 +52,7 @@ fn a_label_chooses_its_open_tasks() {
     assert_eq!(choose(&plan, "label:backend").tasks, [0, 2]);
     assert_eq!(
         choose(&plan, "label:none").errors[0].message,
-        "label none has no task"
+        "label none has no tasks"
     );
 }
 
@@ -72,19 +72,19 @@ fn what_is_passed_over_is_said() {
             .map(|note| note.message.clone())
             .collect()
     };
-    assert_eq!(notes("64"), ["task 64 is completed already"]);
+    assert_eq!(notes("64"), ["task 64 is already completed"]);
     assert_eq!(
         notes("64-69"),
         [
-            "the range names no task for 68, 69",
-            "task 64 is completed already"
+            "the range includes tasks that do not exist: 68, 69",
+            "task 64 is already completed"
         ]
     );
     assert_eq!(
         notes("88"),
-        ["task 88 is marked in progress; it is taken as pending"]
+        ["task 88 is marked in progress; treating it as pending"]
     );
-    assert_eq!(notes("63-64"), ["task 64 is completed already"]);
+    assert_eq!(notes("63-64"), ["task 64 is already completed"]);
 }
 
 #[test]
@@ -99,17 +99,17 @@ fn what_does_not_exist_is_an_error() {
     let listed = "`pleach plan` lists the tasks";
     assert_eq!(
         error("63 650"),
-        ("there is no task 650".into(), listed.into())
+        ("task 650 not found".into(), listed.into())
     );
     assert_eq!(
         error("ENG-8"),
-        (
-            "there is no task ENG-8".into(),
-            "did you mean ENG-7?".into()
-        )
+        ("task ENG-8 not found".into(), "did you mean ENG-7?".into())
     );
-    assert_eq!(error("phase:9").0, "phase 9 has no task");
-    assert_eq!(error("90-91").0, "the range names no task for 90, 91");
+    assert_eq!(error("phase:9").0, "phase 9 has no tasks");
+    assert_eq!(
+        error("90-91").0,
+        "the range includes tasks that do not exist: 90, 91"
+    );
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn what_is_done_already_is_no_error() {
         ("all", "all 2 tasks of the plan are done"),
         ("phase:1", "all 2 tasks of phase 1 are done"),
         ("next:3", "all 2 tasks of the plan are done"),
-        ("failed", "no task failed"),
-        ("1", "task 1 is completed already"),
+        ("failed", "there are no failed tasks"),
+        ("1", "task 1 is already completed"),
     ] {
         let choice = choose(&plan, selection);
         assert_eq!(choice.errors, []);
@@ -159,10 +159,14 @@ fn a_sentence_is_no_selection() {
         "`1.1 and more` is not a selection",
         "    ^^^",
     );
-    check_refusal("1.1 all", "`all` stands alone or between commas", "    ^^^");
+    check_refusal(
+        "1.1 all",
+        "`all` must stand alone or between commas",
+        "    ^^^",
+    );
     check_refusal(
         "failed 2",
-        "`failed` stands alone or between commas",
+        "`failed` must stand alone or between commas",
         "^^^^^^",
     );
     check(PLAN, "1.1, failed", "66 1.1");
@@ -188,12 +192,12 @@ fn wrong_syntax_is_shown_with_a_caret() {
     check_refusal("a-", "the range a- has no end", "^^");
     check_refusal("-5", "the range -5 has no start", "^^");
     check_refusal("", "the selection is empty", "^");
-    check_refusal("63,,64", "there is no task between the commas", "   ^");
-    check_refusal("1.1-2.3", "1.1 and 2.3 are not of one series", "^^^^^^^");
-    check_refusal("phase:x", "\"x\" is not the number of a phase", "^^^^^^^");
+    check_refusal("63,,64", "nothing between the commas", "   ^");
+    check_refusal("1.1-2.3", "1.1 and 2.3 do not form a range", "^^^^^^^");
+    check_refusal("phase:x", "\"x\" is not a phase number", "^^^^^^^");
     check_refusal("next:0", "\"0\" is not a number of tasks", "^^^^^^");
     check_refusal("label:", "the label has no name", "^^^^^^");
-    check_refusal("7, foo:1", "foo: is not a way to choose tasks", "   ^^^^^");
+    check_refusal("7, foo:1", "unknown selector foo:", "   ^^^^^");
 }
 
 #[test]
@@ -208,7 +212,7 @@ fn missing_dependencies_are_named_and_can_be_added() {
     );
     assert_eq!(
         missing[0].hint.as_deref(),
-        Some("add --with-deps to take them along")
+        Some("pass --with-deps to select them too")
     );
     assert_eq!(graph.with_needs(&[2, 4]), [0, 1, 2, 4]);
 }
@@ -221,11 +225,11 @@ fn a_phase_that_is_not_open_is_told() {
     let errors = |chosen: &[usize]| closed_phases(&graph, chosen, threshold);
     assert_eq!(
         errors(&[1])[0].message,
-        "phase 2 is not open: phase 1 is 0 of 1 done, below 80 %"
+        "phase 2 is not open: phase 1 has only 0 of 1 tasks done, below 80 %"
     );
     assert_eq!(
         errors(&[1])[0].hint.as_deref(),
-        Some("choose the tasks of phase 1 too, or add --phase-threshold 0")
+        Some("also select phase:1, or pass --phase-threshold 0")
     );
     assert_eq!(errors(&[0, 1]), []);
     assert_eq!(errors(&[2]), []);

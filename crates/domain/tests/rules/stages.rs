@@ -86,7 +86,7 @@ fn a_stage_waits_for_the_one_before_and_may_run_one_at_a_time() {
 #[test]
 fn a_stage_that_failed_keeps_the_later_ones_from_starting() {
     tell("9 retries=0", STAGED, "go 1:failed 2:built 2:woven")
-        .todo("block 3 because stage a before it failed; block 4 because stage a before it failed");
+        .todo("block 3 because stage a failed; block 4 because stage a failed");
     tell("9 retries=0", STAGED, "go 1:failed 2:built 2:woven go").follows(
         "3 blocked; 4 blocked; stage ended 0 badly Success; merging; failed because stage a failed",
     );

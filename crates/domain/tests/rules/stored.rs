@@ -1,11 +1,14 @@
 //! What is stored of a batch comes back as it was.
 
 use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Landing, Mode, NoChanges,
-    OnConflict, OnFailure, Validation,
+    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Mode, OnFailure, Validation,
+};
+use pleach_domain::choice::{
+    Choice, ForgeKind, Landing, NetworkChoice, NoChanges, OnConflict, OnInvalid, RunMode,
+    SandboxChoice, Strategy,
 };
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, Rollback, TaskEvent};
-use pleach_domain::graph::Rules;
+use pleach_domain::graph::OrderRules;
 use pleach_domain::id::TaskId;
 
 use crate::{graph, plan};
@@ -99,14 +102,48 @@ fn every_design_is_read_as_it_was_written() {
                     },
                 };
                 let chosen = [1, 2, 3, 4];
-                check(&Design::of(
+                check(&Design::new(
                     &graph,
                     &chosen,
-                    Rules::default(),
+                    OrderRules::default(),
                     barriers,
                     settings,
                 ));
             }
         }
     }
+}
+
+#[test]
+fn every_choice_is_written_as_people_write_it() {
+    #[track_caller]
+    fn check<C: Choice + serde::Serialize>() {
+        for (word, meant) in C::WORDS {
+            assert_eq!(serde_json::to_value(meant).unwrap(), *word);
+        }
+    }
+    check::<RunMode>();
+    check::<OnConflict>();
+    check::<Strategy>();
+    check::<OnInvalid>();
+    check::<NoChanges>();
+    check::<Landing>();
+    check::<ForgeKind>();
+    check::<NetworkChoice>();
+    check::<SandboxChoice>();
+}
+
+#[test]
+fn the_landing_of_a_batch_of_an_earlier_version_is_known() {
+    let landing = |word: &str| {
+        let mut settings = serde_json::to_value(BatchSettings::default()).unwrap();
+        settings["landing"] = word.into();
+        serde_json::from_value::<BatchSettings>(settings).map(|settings| settings.landing)
+    };
+    assert_eq!(landing("pull_request").unwrap(), Landing::PullRequest);
+    assert_eq!(landing("nowhere").unwrap(), Landing::Nowhere);
+    for (word, meant) in Landing::WORDS {
+        assert_eq!(landing(word).unwrap(), *meant);
+    }
+    landing("elsewhere").unwrap_err();
 }

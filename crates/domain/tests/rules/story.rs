@@ -3,16 +3,18 @@
 //! Settings are words: a number of slots, `queue`, `approval`, `stop`, `skip`, `fail`, `rerun`,
 //! `no-fallback`, `retries=1`, `waves`, `tests`, `strict` (tests that fail the batch), `push`. A plan may end in
 //! lines `stage NAME [alone]: ids`. A story is steps `task:word`, or one word for the batch; `go` does what is to
-//! be done, except weaving, running tests and landing.
+//! be done, except weaving, running tests and landing. `1:built@2` is the end of the second attempt on task 1,
+//! whichever is under way, `1:on-n7` says that the one under way got the machine n7.
 
 mod closing;
 
 use pleach_domain::batch::{
-    Approval, AttemptEnding, Barriers, Batch, BatchSettings, Chance, Design, Fallback, Landing,
-    Message, Mode, NoChanges, OnConflict, OnFailure, Spent, Validation, WeaveEnding,
+    Approval, AttemptEnding, Barriers, Batch, BatchSettings, Design, Fallback, Jitter, Message,
+    Mode, OnFailure, Spent, Validation, WeaveEnding,
 };
+use pleach_domain::choice::{Landing, NoChanges, OnConflict};
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
-use pleach_domain::graph::Rules;
+use pleach_domain::graph::OrderRules;
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::{Plan, Stage};
 use pleach_domain::schedule::{Action, schedule};
@@ -36,7 +38,7 @@ pub(crate) fn tell(settings: &str, text: &str, story: &str) -> Story {
         .filter(|at| !plan.tasks[*at].status.is_settled())
         .collect();
     let (settings, barriers) = read_settings(settings);
-    let design = Design::of(&graph, &open, Rules::default(), barriers, settings);
+    let design = Design::new(&graph, &open, OrderRules::default(), barriers, settings);
     let mut told = Story {
         batch: Batch::new(design),
         last: Vec::new(),
@@ -136,6 +138,18 @@ fn limited(word: &str) -> Option<AttemptEnding> {
     Some(AttemptEnding::Limited("exit 1".into(), stated))
 }
 
+/// The end of an attempt that took so many tokens.
+fn having_spent(mut ended: Message, tokens: &str) -> Message {
+    if let Message::AttemptEnded { spent, .. } = &mut ended {
+        let tokens = tokens.parse().unwrap();
+        *spent = Some(Spent {
+            tokens,
+            micro_usd: 0,
+        });
+    }
+    ended
+}
+
 impl Story {
     fn store(&mut self, events: Vec<Event>) {
         for event in &events {
@@ -147,7 +161,11 @@ impl Story {
     #[track_caller]
     pub(crate) fn play(&mut self, task: &str, word: &str) {
         let id = TaskId::new(task);
-        let ended = |ending| message(id.clone(), ending, 500);
+        let (word, attempt) = match word.split_once('@') {
+            Some((word, attempt)) => (word, attempt.parse().unwrap()),
+            None => (word, self.last_attempt(&id)),
+        };
+        let ended = |ending| message((&id, attempt), ending, 500);
         let commit = Commit(format!("commit of {task}"));
         let text = || "exit 1".to_owned();
         let message = match (task, word) {
@@ -159,15 +177,7 @@ impl Story {
                 commit,
             }),
             (_, cost) if let Some(tokens) = cost.strip_prefix("failed-at-") => {
-                let mut message = ended(AttemptEnding::Failed(text()));
-                if let Message::AttemptEnded { spent, .. } = &mut message {
-                    let tokens = tokens.parse().unwrap();
-                    *spent = Some(Spent {
-                        tokens,
-                        micro_usd: 0,
-                    });
-                }
-                message
+                having_spent(ended(AttemptEnding::Failed(text())), tokens)
             }
             (_, "same") => ended(AttemptEnding::Unchanged(Some("it is there already".into()))),
             (_, "idle") => ended(AttemptEnding::Unchanged(None)),
@@ -179,6 +189,12 @@ impl Story {
             (_, word) if let Some(ending) = limited(word) => ended(ending),
             (_, "noplace") => ended(AttemptEnding::NoWorktree(text())),
             (_, "interrupted") => ended(AttemptEnding::Interrupted),
+            (_, "lost") => ended(AttemptEnding::Lost("n7 went down".into())),
+            (_, word) if let Some(node) = word.strip_prefix("on-") => Message::Placed {
+                task: id,
+                attempt,
+                node: node.to_owned(),
+            },
             (_, "woven") => Message::WeaveEnded(id, WeaveEnding::Woven(commit)),
             (_, "unweavable") => Message::WeaveEnded(id, WeaveEnding::Failed("no disk".into())),
             (_, "conflict") => Message::WeaveEnded(
@@ -188,7 +204,7 @@ impl Story {
                     with: vec![],
                 },
             ),
-            (_, "rested") => Message::Rested(id),
+            (_, "rested") => Message::PauseEnded(id),
             (_, "speaks") => Message::SessionBegan(id, format!("session of {task}")),
             (_, "unsure") => Message::NeedsConsent(id, consent()),
             ("", "approve") => Message::Approve,
@@ -201,6 +217,11 @@ impl Story {
             (task, word) => return self.play_at_the_end(task, word),
         };
         self.hear(message);
+    }
+
+    fn last_attempt(&self, task: &TaskId) -> u32 {
+        let position = self.batch.position(task);
+        position.map_or(0, |at| self.batch.tasks[at].attempts)
     }
 
     fn hear(&mut self, message: Message) {
@@ -216,9 +237,8 @@ impl Story {
     }
 
     fn start(&mut self, id: &TaskId) {
-        let at = self.batch.position(id).unwrap();
         let event = TaskEvent::Started {
-            attempt: self.batch.tasks[at].attempts + 1,
+            attempt: self.last_attempt(id) + 1,
             basis: Commit("base".into()),
         };
         self.store(vec![Event::Task {
@@ -343,13 +363,18 @@ impl Story {
 }
 
 /// The end of an attempt, with a throw of the dice.
-pub(crate) fn message(task: TaskId, ending: AttemptEnding, chance: u16) -> Message {
+pub(crate) fn message(
+    (task, attempt): (&TaskId, u32),
+    ending: AttemptEnding,
+    chance: u16,
+) -> Message {
     Message::AttemptEnded {
-        task,
+        task: task.clone(),
+        attempt,
         ending,
         kept: None,
         spent: None,
-        chance: Chance(chance),
+        chance: Jitter(chance),
     }
 }
 

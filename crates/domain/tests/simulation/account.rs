@@ -44,6 +44,8 @@ pub(crate) struct Account {
     pub(crate) now: Now,
     pub(crate) attempts: u32,
     pub(crate) failures: u32,
+    /// How many attempts in a row were lost with their machines.
+    pub(crate) losses: u32,
     pub(crate) reruns: u32,
     /// Whether its agent changed nothing without a word, and was asked again.
     pub(crate) asked_again: bool,
@@ -74,6 +76,11 @@ impl Account {
             }
             // What begins anew was not asked anything.
             TaskEvent::Interrupted => self.asked_again = false,
+            TaskEvent::Lost { .. } => {
+                self.asked_again = false;
+                self.losses += 1;
+                assert!(self.losses < 6, "lost again and again");
+            }
             TaskEvent::AskedAgain => {
                 assert!(!self.asked_again, "asked again and again");
                 self.asked_again = true;
@@ -105,12 +112,28 @@ impl Account {
             TaskEvent::Invalid { .. } | TaskEvent::Conflicted { .. } => self.excused = false,
             _ => {}
         }
+        if ends_by_itself(event) {
+            self.losses = 0;
+        }
         self.limited &= matches!(
             event,
             TaskEvent::Limited { .. } | TaskEvent::Kept { .. } | TaskEvent::Published { .. }
         );
         self.now = after(was, event);
     }
+}
+
+/// Whether it says that an attempt was not lost, or that a person wants another one.
+fn ends_by_itself(event: &TaskEvent) -> bool {
+    matches!(
+        event,
+        TaskEvent::AttemptFailed { .. }
+            | TaskEvent::Limited { .. }
+            | TaskEvent::Overloaded { .. }
+            | TaskEvent::AskedAgain
+            | TaskEvent::Requeued { .. }
+            | TaskEvent::Retried
+    )
 }
 
 /// Where an event leaves a task.
@@ -122,8 +145,9 @@ fn after(was: Now, event: &TaskEvent) -> Now {
         | TaskEvent::Limited { .. }
         | TaskEvent::Overloaded { .. } => Now::Pausing,
         TaskEvent::Approved
-        | TaskEvent::Rested
+        | TaskEvent::PauseEnded
         | TaskEvent::Interrupted
+        | TaskEvent::Lost { .. }
         | TaskEvent::AskedAgain
         | TaskEvent::Requeued { .. }
         | TaskEvent::Retried => Now::Queued,
@@ -138,6 +162,7 @@ fn after(was: Now, event: &TaskEvent) -> Now {
         TaskEvent::Cancelled => Now::Cancelled,
         TaskEvent::Woven { .. } => Now::Merged,
         TaskEvent::StopRequested
+        | TaskEvent::Placed { .. }
         | TaskEvent::Spent(_)
         | TaskEvent::SessionBegan { .. }
         | TaskEvent::Kept { .. }

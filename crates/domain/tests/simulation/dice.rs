@@ -3,10 +3,10 @@
 //! Knows nothing of what becomes of them.
 
 use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Landing, Mode, NoChanges,
-    OnConflict, OnFailure, Validation,
+    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Mode, OnFailure, Validation,
 };
-use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
+use pleach_domain::choice::{Landing, NoChanges, OnConflict};
+use pleach_domain::graph::{Graph, OrderRules, Overlap, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Plan, Sequence, Stage};
 use pleach_domain::task::{Dependency, Effort, IfUnknown, Priority, Task, TaskStatus};
@@ -46,17 +46,17 @@ impl Dice {
     /// A design of all open tasks of a random plan.
     pub(crate) fn design(&mut self) -> Design {
         let plan = self.plan();
-        let graph = Graph::of(&plan, Strictness::AsWritten);
+        let graph = Graph::new(&plan, Strictness::AsWritten);
         assert_eq!(graph.errors(), []);
         let open = (0..plan.tasks.len()).filter(|at| !plan.tasks[*at].status.is_settled());
         let chosen: Vec<usize> = open.filter(|_| !self.one_in(12)).collect();
-        let rules = Rules {
+        let rules = OrderRules {
             overlap: self.pick(&[Overlap::Ordered, Overlap::Ordered, Overlap::Allowed]),
-            ..Rules::default()
+            ..OrderRules::default()
         };
         let barriers = self.pick(&[Barriers::Stages, Barriers::Stages, Barriers::Waves]);
         let settings = self.settings();
-        let mut design = Design::of(&graph, &chosen, rules, barriers, settings);
+        let mut design = Design::new(&graph, &chosen, rules, barriers, settings);
         self.build_on_earlier_batches(&mut design);
         design
     }

@@ -7,8 +7,9 @@ mod phases;
 mod proofs;
 
 use pleach_domain::batch::{
-    Approval, BatchStatus, Design, FailedStage, Mode, OnConflict, OnFailure, TaskDesign,
+    Approval, BatchStatus, Design, FailedStage, Mode, OnFailure, TaskDesign,
 };
+use pleach_domain::choice::OnConflict;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::phase::OpenPhases;

@@ -76,6 +76,8 @@ pub(crate) struct World<'d> {
     calm: usize,
     crashes_left: usize,
     limits_left: usize,
+    /// How many attempts are lost with their machines yet.
+    losses_left: usize,
     /// Whether some tasks change what steers agents.
     steers: bool,
     wishes_left: usize,
@@ -108,6 +110,7 @@ impl<'d> World<'d> {
             calm: dice.pick(&[0, 60, 95]),
             crashes_left: dice.below(4),
             limits_left: dice.below(8),
+            losses_left: dice.pick(&[0, 2, 30]),
             steers: dice.one_in(3),
             wishes_left: dice.pick(&[0, 0, 1, 3, 8]),
             reopenings_left: dice.pick(&[0, 1, 1, 3]),
@@ -260,7 +263,7 @@ impl<'d> World<'d> {
             if self.batch.tasks[at].state.attempt().is_some() {
                 let result = self.results.remove(&at);
                 let ending = result.unwrap_or(AttemptEnding::Interrupted);
-                self.attempt_ended(at, ending)?;
+                self.attempt_ended(at, &ending)?;
             }
         }
         Ok(())
@@ -274,7 +277,7 @@ impl<'d> World<'d> {
         for at in 0..self.batch.tasks.len() {
             if self.batch.tasks[at].state.may_be_taken_over() && self.dice.one_in(4) {
                 self.results.remove(&at);
-                let because = "batch 2 has taken it over".to_owned();
+                let because = "taken over by batch 2".to_owned();
                 self.happened(at, TaskEvent::TakenOver { because })?;
             }
         }
@@ -441,7 +444,7 @@ impl<'d> World<'d> {
             return self.comes_to_an_end(one);
         }
         if self.batch.held.is_some() {
-            return self.hear(Message::Hold(None));
+            return self.hear(Message::Pause(None));
         }
         let waiting = self.batch.tasks.iter();
         let waiting = waiting.filter(|task| matches!(task.state, TaskState::Waiting { .. }));
@@ -456,7 +459,10 @@ impl<'d> World<'d> {
     fn under_way(&self) -> Vec<UnderWay> {
         let pausing = |at: &usize| {
             let state = &self.batch.tasks[*at].state;
-            matches!(state, TaskState::Resting { .. } | TaskState::Limited { .. })
+            matches!(
+                state,
+                TaskState::RetryPause { .. } | TaskState::Limited { .. }
+            )
         };
         let pauses = (0..self.batch.tasks.len()).filter(pausing);
         let agents = self.agents.keys().copied().map(UnderWay::Agent);
@@ -470,19 +476,10 @@ impl<'d> World<'d> {
 
     fn comes_to_an_end(&mut self, one: UnderWay) -> OrCrash {
         match one {
-            UnderWay::Agent(at) => {
-                let agent = self.agents.remove(&at).flatten();
-                let ending = agent.unwrap_or_else(|| self.draw_ending(at));
-                if self.dice.one_in(5) {
-                    // It is over, and its result is on disk, but nobody has heard of it.
-                    self.agents.insert(at, Some(ending));
-                    return Ok(());
-                }
-                self.attempt_ended(at, ending)
-            }
+            UnderWay::Agent(at) => self.agent_moves(at),
             UnderWay::Pause(at) => {
                 let id = self.id(at);
-                self.hear(Message::Rested(id))
+                self.hear(Message::PauseEnded(id))
             }
             UnderWay::Weave(at) => {
                 self.weaving = None;

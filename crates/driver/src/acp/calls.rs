@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::faults;
 use crate::{Entry, ToolKind, ToolStatus};
-use crate::{Order, Out};
+use crate::{Order, ProtocolOutput};
 
 /// The uses of tools so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    open: HashMap<String, Call>,
+    open: HashMap<String, AcpCall>,
     /// In which order they began.
     order: Vec<String>,
     /// How many were not allowed.
@@ -23,7 +23,7 @@ pub(super) struct Calls {
 
 /// A tool that is used.
 #[derive(Debug, Clone, Default)]
-struct Call {
+struct AcpCall {
     kind: Option<ToolKind>,
     /// The tool, as the agent calls it.
     name: Option<String>,
@@ -40,7 +40,7 @@ struct Call {
 
 /// What an update brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum CallUpdate {
     /// A tool is to be used, with so many bytes of input.
     Began(usize),
     /// It has ended, and said so many bytes.
@@ -51,7 +51,12 @@ pub(super) enum Change {
 
 impl Calls {
     /// Takes in an update of a call, or the call that a permission is asked for.
-    pub(super) fn update(&mut self, update: &Value, order: &Order, out: &mut Out) -> Change {
+    pub(super) fn update(
+        &mut self,
+        update: &Value,
+        order: &Order,
+        out: &mut ProtocolOutput,
+    ) -> CallUpdate {
         let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
         if !self.open.contains_key(&id) {
             self.order.push(id.clone());
@@ -61,10 +66,10 @@ impl Calls {
         let status = update["status"].as_str();
         let has_ended = matches!(status, Some("completed" | "failed"));
         let waits = status == Some("pending") && call.input_is_empty();
-        let mut change = Change::Nothing;
+        let mut change = CallUpdate::Nothing;
         if !call.is_told && !waits {
             call.is_told = true;
-            change = Change::Began(call.input.to_string().len());
+            change = CallUpdate::Began(call.input.to_string().len());
             out.print(call.entry(&id, order));
         }
         if has_ended {
@@ -84,7 +89,7 @@ impl Calls {
     }
 
     /// All that go on are broken off.
-    pub(super) fn cancel(&mut self, order: &Order, out: &mut Out) {
+    pub(super) fn cancel(&mut self, order: &Order, out: &mut ProtocolOutput) {
         for id in std::mem::take(&mut self.order) {
             let Some(call) = self.open.remove(&id) else {
                 continue;
@@ -104,11 +109,11 @@ impl Calls {
     fn end(
         &mut self,
         id: &str,
-        call: &Call,
+        call: &AcpCall,
         update: &Value,
         order: &Order,
-        out: &mut Out,
-    ) -> Change {
+        out: &mut ProtocolOutput,
+    ) -> CallUpdate {
         let raw = &update["rawOutput"];
         let output = said(&update["content"]).or_else(|| raw_text(raw));
         let output = output.or_else(|| call.output.clone()).unwrap_or_default();
@@ -135,11 +140,11 @@ impl Calls {
             output,
             exit_code,
         });
-        Change::Ended(bytes)
+        CallUpdate::Ended(bytes)
     }
 }
 
-impl Call {
+impl AcpCall {
     /// Takes in what an update says, which leaves out what has not changed.
     fn take(&mut self, id: &str, update: &Value) {
         if let Some(kind) = update["kind"].as_str() {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::wire::Fault;
-use crate::patience::Again;
+use super::wire::RpcError;
+use crate::retry_budget::ModelRetry;
 use crate::trouble;
 use crate::{Conclusion, Outcome, Trouble};
 
@@ -62,7 +62,7 @@ pub(super) fn of_text(text: &str) -> Conclusion {
 }
 
 /// What an answer means that is an error; a login that is wanted names the ways there are.
-pub(super) fn of_fault(fault: &Fault, logins: &[String]) -> Conclusion {
+pub(super) fn of_fault(fault: &RpcError, logins: &[String]) -> Conclusion {
     let details = details(&fault.data);
     let mut message = plain(&fault.message);
     if !details.is_empty() && (message.is_empty() || NOTHING_SAID.contains(&message.as_str())) {
@@ -80,7 +80,7 @@ pub(super) fn of_fault(fault: &Fault, logins: &[String]) -> Conclusion {
         None => by_text,
     };
     if trouble == Trouble::Login && !logins.is_empty() {
-        message = format!("{message} (it knows: {})", logins.join(", "));
+        message = format!("{message} (available: {})", logins.join(", "));
     }
     failed(trouble, message, &text)
 }
@@ -113,13 +113,13 @@ pub(super) fn is_denial(output: &str) -> bool {
 }
 
 /// A line of standard error that tells that the model is asked once more, as Gemini writes it.
-pub(super) fn again(line: &str) -> Option<Again> {
+pub(super) fn again(line: &str) -> Option<ModelRetry> {
     let rest = line.trim_start().strip_prefix("Attempt ")?;
     let (attempt, rest) = rest.split_once(' ')?;
     let rest = rest.strip_prefix("failed")?;
     let message = rest.trim_start_matches([':', '.', ' ']);
     let message = plain(message);
-    Some(Again {
+    Some(ModelRetry {
         attempt: attempt.parse().ok()?,
         trouble: trouble::of_text(line),
         delay: trouble::pause(&message).map(Duration::from_millis),
@@ -128,7 +128,7 @@ pub(super) fn again(line: &str) -> Option<Again> {
 }
 
 /// What Codex adds to its updates when its model failed, if it asks once more.
-pub(super) fn again_of_codex(meta: &Value) -> Option<Again> {
+pub(super) fn again_of_codex(meta: &Value) -> Option<ModelRetry> {
     let error = &meta["codex"]["error"];
     if error["willRetry"] != true {
         return None;
@@ -146,7 +146,7 @@ pub(super) fn again_of_codex(meta: &Value) -> Option<Again> {
     let attempt = told
         .split(' ')
         .find_map(|word| word.split_once('/')?.0.parse().ok());
-    Some(Again {
+    Some(ModelRetry {
         attempt: attempt.unwrap_or(1),
         trouble,
         message: found.message,

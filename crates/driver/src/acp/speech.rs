@@ -10,15 +10,15 @@ const LONGEST_LINE: usize = 2 << 10;
 
 /// Who is heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum SpeechKind {
     Saying,
     Thinking,
 }
 
 /// Whole lines that somebody said.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Lines {
-    pub(super) voice: Voice,
+pub(super) struct SpokenLines {
+    pub(super) voice: SpeechKind,
     pub(super) text: String,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Lines {
 #[derive(Debug, Default)]
 pub(super) struct Speech {
     /// Who speaks, and in which message.
-    at: Option<(Voice, Option<String>)>,
+    at: Option<(SpeechKind, Option<String>)>,
     /// What has no end yet.
     rest: String,
     /// All of the last message that was said.
@@ -35,16 +35,21 @@ pub(super) struct Speech {
 
 impl Speech {
     /// Takes in a piece of a message, and gives what is whole by that.
-    pub(super) fn hear(&mut self, voice: Voice, message: Option<&str>, piece: &str) -> Vec<Lines> {
+    pub(super) fn hear(
+        &mut self,
+        voice: SpeechKind,
+        message: Option<&str>,
+        piece: &str,
+    ) -> Vec<SpokenLines> {
         let mut whole = Vec::new();
         if !self.is_in(voice, message) {
             whole.extend(self.end());
-            if voice == Voice::Saying {
+            if voice == SpeechKind::Saying {
                 self.message.clear();
             }
             self.at = Some((voice, message.map(str::to_owned)));
         }
-        if voice == Voice::Saying && self.message.len() < LONGEST_MESSAGE * 4 {
+        if voice == SpeechKind::Saying && self.message.len() < LONGEST_MESSAGE * 4 {
             self.message += piece;
         }
         self.rest += piece;
@@ -61,13 +66,13 @@ impl Speech {
     }
 
     /// Whether that message is being heard.
-    pub(super) fn is_in(&self, voice: Voice, message: Option<&str>) -> bool {
+    pub(super) fn is_in(&self, voice: SpeechKind, message: Option<&str>) -> bool {
         let at = self.at.as_ref();
         at.is_some_and(|(who, id)| *who == voice && id.as_deref() == message)
     }
 
     /// The message is over: what is left of it.
-    pub(super) fn end(&mut self) -> Option<Lines> {
+    pub(super) fn end(&mut self) -> Option<SpokenLines> {
         let (voice, _) = self.at.take()?;
         let text = std::mem::take(&mut self.rest);
         lines(voice, &text)
@@ -79,12 +84,12 @@ impl Speech {
     }
 }
 
-fn lines(voice: Voice, text: &str) -> Option<Lines> {
+fn lines(voice: SpeechKind, text: &str) -> Option<SpokenLines> {
     let text = text.trim_matches('\n').trim_end();
     let text = text.strip_prefix("****\n").unwrap_or(text);
     // A heading without words is nothing either.
     let is_something = text.contains(|c: char| !c.is_whitespace() && c != '*');
-    is_something.then(|| Lines {
+    is_something.then(|| SpokenLines {
         voice,
         text: text.to_owned(),
     })
@@ -92,7 +97,7 @@ fn lines(voice: Voice, text: &str) -> Option<Lines> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Speech, Voice};
+    use super::{Speech, SpeechKind};
 
     /// Pieces are written `message:text`; what comes is joined by bars.
     #[track_caller]
@@ -100,7 +105,7 @@ mod tests {
         let mut speech = Speech::default();
         let mut all = Vec::new();
         for (message, piece) in pieces {
-            all.extend(speech.hear(Voice::Saying, Some(message), piece));
+            all.extend(speech.hear(SpeechKind::Saying, Some(message), piece));
         }
         all.extend(speech.end());
         let all: Vec<_> = all.into_iter().map(|lines| lines.text).collect();

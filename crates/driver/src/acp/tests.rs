@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Acp;
 use crate::{Conclusion, Entry, Exit};
-use crate::{Next, Order, Out, Protocol, Speaks};
+use crate::{NextStep, Order, Protocol, ProtocolKind, ProtocolOutput};
 
 /// What was said and done, one line each.
 #[derive(Default)]
@@ -22,14 +22,14 @@ struct Story {
 }
 
 impl Story {
-    fn take(&mut self, out: &Out) {
+    fn take(&mut self, out: &ProtocolOutput) {
         self.told.extend(out.entries.iter().map(shown));
         let written = out.lines.iter().map(|line| {
             assert!(!line.contains('\n'));
             serde_json::from_str(line).expect("what is written is JSON")
         });
         self.written.extend(written);
-        self.is_dismissed |= out.next == Next::Dismiss;
+        self.is_dismissed |= out.next == NextStep::Dismiss;
     }
 
     /// The methods that were asked for.
@@ -41,7 +41,7 @@ impl Story {
 
 fn order() -> Order {
     Order {
-        speaks: Speaks::Acp {
+        speaks: ProtocolKind::Acp {
             mode: None,
             errors_are_text: false,
         },
@@ -174,8 +174,8 @@ impl Talk {
         talk
     }
 
-    fn act(&mut self, act: impl FnOnce(&mut Acp, &mut Out)) {
-        let mut out = Out::default();
+    fn act(&mut self, act: impl FnOnce(&mut Acp, &mut ProtocolOutput)) {
+        let mut out = ProtocolOutput::default();
         act(&mut self.acp, &mut out);
         self.story.take(&out);
     }
@@ -209,7 +209,7 @@ impl Talk {
     }
 
     fn end(mut self, exit: Exit) -> (Story, Conclusion) {
-        let mut out = Out::default();
+        let mut out = ProtocolOutput::default();
         let conclusion = self.acp.conclude(exit, &mut out);
         self.story.take(&out);
         (self.story, conclusion)
@@ -220,7 +220,7 @@ impl Talk {
 fn tell(agent: &str, case: &str, path: &Path) -> String {
     let recorded = std::fs::read_to_string(path).expect("the recorded stream is readable");
     let mut order = order();
-    order.speaks = Speaks::Acp {
+    order.speaks = ProtocolKind::Acp {
         mode: None,
         errors_are_text: agent == "goose",
     };

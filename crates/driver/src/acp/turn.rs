@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::calls::Change;
-use super::speech::{Lines, Voice};
-use super::tally::Tally;
-use super::{Acp, Deed, Fault, Wrong, faults, wire};
-use crate::patience::{Again, Enough};
+use super::calls::CallUpdate;
+use super::speech::{SpeechKind, SpokenLines};
+use super::usage::AcpUsage;
+use super::{Acp, LastAct, PendingError, RpcError, faults, wire};
+use crate::retry_budget::{ModelRetry, RetryVerdict};
 use crate::{Conclusion, Entry, Outcome, PlanStep, ToolStatus, Trouble};
-use crate::{Next, Out};
+use crate::{NextStep, ProtocolOutput};
 
 /// So often an agent is asked to go on whose turn ended in mid-work.
 const MOST_ASKED_ON: u32 = 2;
@@ -43,12 +43,12 @@ pub(super) fn interrupted() -> Conclusion {
 
 impl Acp {
     /// Takes in an update of a session.
-    pub(super) fn updated(&mut self, params: &Value, line: &str, out: &mut Out) {
+    pub(super) fn updated(&mut self, params: &Value, line: &str, out: &mut ProtocolOutput) {
         let update = &params["update"];
         let kind = update["sessionUpdate"].as_str().unwrap_or_default();
         let is_ours =
             self.session.is_some() && params["sessionId"].as_str() == self.session.as_deref();
-        if !matches!(self.asked, Some((_, super::Ask::Prompt))) {
+        if !matches!(self.asked, Some((_, super::PendingRequest::Prompt))) {
             self.replayed(kind, update);
             return;
         }
@@ -58,8 +58,8 @@ impl Acp {
         }
         self.hear_codex(&update["_meta"], out);
         match kind {
-            "agent_message_chunk" => self.hear_chunk(Voice::Saying, update, line, out),
-            "agent_thought_chunk" => self.hear_chunk(Voice::Thinking, update, line, out),
+            "agent_message_chunk" => self.hear_chunk(SpeechKind::Saying, update, line, out),
+            "agent_thought_chunk" => self.hear_chunk(SpeechKind::Thinking, update, line, out),
             "tool_call" | "tool_call_update" => self.hear_call(update, out),
             "plan" => {
                 self.end_speech(out);
@@ -86,7 +86,13 @@ impl Acp {
         }
     }
 
-    fn hear_chunk(&mut self, voice: Voice, update: &Value, line: &str, out: &mut Out) {
+    fn hear_chunk(
+        &mut self,
+        voice: SpeechKind,
+        update: &Value,
+        line: &str,
+        out: &mut ProtocolOutput,
+    ) {
         let content = &update["content"];
         let Some(text) = content["text"].as_str().or(content["uri"].as_str()) else {
             self.raw(line, out);
@@ -102,18 +108,18 @@ impl Acp {
         let message = update["messageId"].as_str();
         let begins = !self.speech.is_in(voice, message);
         let is_error = self.errors_are_text && begins && faults::is_error(text);
-        let is_error = is_error || matches!(self.wrong, Wrong::ToBeTold);
-        if voice == Voice::Saying && is_error {
+        let is_error = is_error || matches!(self.wrong, PendingError::Unreported);
+        if voice == SpeechKind::Saying && is_error {
             self.end_speech(out);
             let error = faults::of_text(text);
             out.print(entry_of(&error));
-            self.wrong = Wrong::Told(error);
+            self.wrong = PendingError::Reported(error);
             return;
         }
         self.works(match voice {
             // A thought after a tool is no answer.
-            Voice::Thinking if self.deed == Deed::Used => Deed::Used,
-            Voice::Saying | Voice::Thinking => Deed::Said,
+            SpeechKind::Thinking if self.deed == LastAct::Used => LastAct::Used,
+            SpeechKind::Saying | SpeechKind::Thinking => LastAct::Said,
         });
         self.tally.answer(text.len());
         for lines in self.speech.hear(voice, message, text) {
@@ -121,14 +127,14 @@ impl Acp {
         }
     }
 
-    fn hear_call(&mut self, update: &Value, out: &mut Out) {
+    fn hear_call(&mut self, update: &Value, out: &mut ProtocolOutput) {
         self.end_speech(out);
-        self.works(Deed::Used);
+        self.works(LastAct::Used);
         let before = out.entries.len();
         match self.calls.update(update, &self.order, out) {
-            Change::Began(bytes) => self.tally.answer(bytes),
-            Change::Ended(bytes) => self.tally.tool(bytes),
-            Change::Nothing => {}
+            CallUpdate::Began(bytes) => self.tally.answer(bytes),
+            CallUpdate::Ended(bytes) => self.tally.tool(bytes),
+            CallUpdate::Nothing => {}
         }
         if self.is_stopping {
             // What ends now was broken off, whatever the agent calls it.
@@ -141,16 +147,16 @@ impl Acp {
     }
 
     /// It goes on, so what was wrong before is no more.
-    fn works(&mut self, deed: Deed) {
+    fn works(&mut self, deed: LastAct) {
         self.deed = deed;
-        self.wrong = Wrong::Nothing;
+        self.wrong = PendingError::Nothing;
         self.patience.progress();
     }
 
-    fn hear_codex(&mut self, meta: &Value, out: &mut Out) {
+    fn hear_codex(&mut self, meta: &Value, out: &mut ProtocolOutput) {
         match faults::is_broken_codex(meta) {
-            Some(true) => self.wrong = Wrong::ToBeTold,
-            Some(false) => self.wrong = Wrong::Nothing,
+            Some(true) => self.wrong = PendingError::Unreported,
+            Some(false) => self.wrong = PendingError::Nothing,
             None => {}
         }
         if let Some(again) = faults::again_of_codex(meta) {
@@ -159,15 +165,15 @@ impl Acp {
         }
     }
 
-    fn tries_again(&mut self, again: Again, out: &mut Out) {
-        if self.patience.again(again, out) == Enough::Now {
+    fn tries_again(&mut self, again: ModelRetry, out: &mut ProtocolOutput) {
+        if self.patience.again(again, out) == RetryVerdict::GiveUp {
             self.cancel(out);
-            out.next = Next::Dismiss;
+            out.next = NextStep::Dismiss;
         }
     }
 
     /// Takes in a line of its standard error.
-    pub(super) fn complained(&mut self, line: &str, out: &mut Out) {
+    pub(super) fn complained(&mut self, line: &str, out: &mut ProtocolOutput) {
         let words = line.trim();
         let is_trace = words.starts_with("at ") || !words.contains(char::is_alphabetic);
         if !is_trace {
@@ -189,7 +195,7 @@ impl Acp {
         method: &str,
         params: &Value,
         line: &str,
-        out: &mut Out,
+        out: &mut ProtocolOutput,
     ) {
         if method != "session/request_permission" {
             self.raw(line, out);
@@ -232,7 +238,7 @@ impl Acp {
     }
 
     /// Takes in how the turn ended.
-    pub(super) fn finish(&mut self, answer: Result<Value, Fault>, out: &mut Out) {
+    pub(super) fn finish(&mut self, answer: Result<Value, RpcError>, out: &mut ProtocolOutput) {
         self.end_speech(out);
         let conclusion = match answer {
             Err(_) if self.is_stopping => interrupted(),
@@ -244,12 +250,12 @@ impl Acp {
             }
         };
         // Some end their turn when something was not allowed, which is no accident.
-        let is_in_work = self.deed == Deed::Used && self.calls.denials == 0;
+        let is_in_work = self.deed == LastAct::Used && self.calls.denials == 0;
         if conclusion.outcome == Outcome::Completed && is_in_work {
             if self.asked_on < MOST_ASKED_ON {
                 return self.ask_on(out);
             }
-            let message = "its turns end in mid-work, without a word";
+            let message = "its turns keep ending without a message";
             return self.conclude_early(Conclusion::failed(Trouble::Network, message), out);
         }
         if conclusion.outcome == Outcome::Interrupted {
@@ -266,15 +272,15 @@ impl Acp {
             _ if self.is_stopping => interrupted(),
             "cancelled" => interrupted(),
             "end_turn" => match &self.wrong {
-                Wrong::Told(error) => error.clone(),
-                Wrong::ToBeTold => failed(Trouble::Other, "its model failed"),
-                Wrong::Nothing if self.deed == Deed::Nothing => {
-                    failed(Trouble::Other, "it ended its turn without a word")
+                PendingError::Reported(error) => error.clone(),
+                PendingError::Unreported => failed(Trouble::Other, "its model failed"),
+                PendingError::Nothing if self.deed == LastAct::Nothing => {
+                    failed(Trouble::Other, "it ended its turn without a message")
                 }
-                Wrong::Nothing if Tally::is_broken(result) => {
-                    failed(Trouble::Network, "the answers of its model broke off")
+                PendingError::Nothing if AcpUsage::is_broken(result) => {
+                    failed(Trouble::Network, "the connection to its model was lost")
                 }
-                Wrong::Nothing => Conclusion {
+                PendingError::Nothing => Conclusion {
                     outcome: Outcome::Completed,
                     message: self.speech.last(),
                     retry_after_ms: None,
@@ -287,32 +293,35 @@ impl Acp {
                 let said = said.unwrap_or_else(|| "its model refuses the task".to_owned());
                 failed(Trouble::Refused, &said)
             }
-            "max_tokens" => failed(Trouble::Context, "its model can say no more (max_tokens)"),
+            "max_tokens" => failed(
+                Trouble::Context,
+                "its model reached its output limit (max_tokens)",
+            ),
             "max_turn_requests" => failed(
                 Trouble::Budget,
-                "it may ask its model no more (max_turn_requests)",
+                "it reached its limit of model requests (max_turn_requests)",
             ),
             _ => failed(Trouble::Other, &format!("it stopped: {reason}")),
         }
     }
 
     /// What is said is over.
-    pub(super) fn end_speech(&mut self, out: &mut Out) {
+    pub(super) fn end_speech(&mut self, out: &mut ProtocolOutput) {
         out.entries.extend(self.speech.end().map(spoken));
     }
 
     /// A line that nobody knows the meaning of.
-    pub(super) fn raw(&mut self, line: &str, out: &mut Out) {
+    pub(super) fn raw(&mut self, line: &str, out: &mut ProtocolOutput) {
         self.end_speech(out);
         let text = line.to_owned();
         out.print(Entry::Raw { text });
     }
 }
 
-fn spoken(Lines { voice, text }: Lines) -> Entry {
+fn spoken(SpokenLines { voice, text }: SpokenLines) -> Entry {
     match voice {
-        Voice::Saying => Entry::Text { text },
-        Voice::Thinking => Entry::Thinking { text },
+        SpeechKind::Saying => Entry::Text { text },
+        SpeechKind::Thinking => Entry::Thinking { text },
     }
 }
 

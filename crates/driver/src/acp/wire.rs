@@ -9,7 +9,7 @@ pub(super) const NO_SUCH_METHOD: i64 = -32601;
 
 /// A line of an agent.
 #[derive(Debug, PartialEq)]
-pub(super) enum Message {
+pub(super) enum RpcMessage {
     /// It wants an answer.
     Request {
         id: Value,
@@ -21,37 +21,37 @@ pub(super) enum Message {
     /// It answers.
     Reply {
         id: u64,
-        answer: Result<Value, Fault>,
+        answer: Result<Value, RpcError>,
     },
 }
 
 /// An answer that is an error.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
+pub(super) struct RpcError {
     pub(super) code: i64,
     pub(super) message: String,
     pub(super) data: Value,
 }
 
 /// What a line says, if it is one of the protocol.
-pub(super) fn read(line: &str) -> Option<Message> {
+pub(super) fn read(line: &str) -> Option<RpcMessage> {
     let mut message: Value = serde_json::from_str(line).ok()?;
     let message = message.as_object_mut()?;
     let id = message.remove("id").filter(|id| !id.is_null());
     let params = message.remove("params").unwrap_or_default();
     if let Some(Value::String(method)) = message.remove("method") {
         return Some(match id {
-            Some(id) => Message::Request { id, method, params },
-            None => Message::Notice { method, params },
+            Some(id) => RpcMessage::Request { id, method, params },
+            None => RpcMessage::Notice { method, params },
         });
     }
     let id = number(&id?)?;
     let answer = match (message.remove("error"), message.remove("result")) {
-        (Some(fault), _) if !fault.is_null() => Err(Fault::of(&fault)),
+        (Some(fault), _) if !fault.is_null() => Err(RpcError::parse(&fault)),
         (_, Some(result)) => Ok(result),
         _ => return None,
     };
-    Some(Message::Reply { id, answer })
+    Some(RpcMessage::Reply { id, answer })
 }
 
 /// An id of ours, which comes back as we wrote it, or as a text.
@@ -59,8 +59,8 @@ fn number(id: &Value) -> Option<u64> {
     id.as_u64().or_else(|| id.as_str()?.parse().ok())
 }
 
-impl Fault {
-    fn of(fault: &Value) -> Self {
+impl RpcError {
+    fn parse(fault: &Value) -> Self {
         let message = fault["message"].as_str().or(fault.as_str());
         Self {
             code: fault["code"].as_i64().unwrap_or_default(),

@@ -63,7 +63,7 @@ fn text(result: &Value) -> String {
     let errors = result["errors"].as_array().into_iter().flatten();
     let errors: Vec<&str> = errors.filter_map(Value::as_str).collect();
     if errors.is_empty() {
-        let words = result["subtype"].as_str().unwrap_or("nothing was said");
+        let words = result["subtype"].as_str().unwrap_or("no message");
         return words.replace('_', " ");
     }
     errors.join("; ")

@@ -9,13 +9,13 @@ use crate::{Entry, FileChange, ToolStatus};
 
 /// A tool that is used.
 #[derive(Debug, Clone)]
-pub(super) struct Call {
+pub(super) struct ClaudeCall {
     pub(super) name: String,
     pub(super) input: Value,
 }
 
 /// What stands beside the result of a tool.
-pub(super) struct Beside<'e> {
+pub(super) struct ResultDetails<'e> {
     /// What the tool itself tells.
     pub(super) told: &'e Value,
     /// What became of the call.
@@ -23,7 +23,7 @@ pub(super) struct Beside<'e> {
 }
 
 /// How a tool ended.
-pub(super) fn status(block: &Value, beside: &Beside) -> ToolStatus {
+pub(super) fn status(block: &Value, beside: &ResultDetails) -> ToolStatus {
     if block["is_error"] != true {
         return ToolStatus::Ok;
     }
@@ -56,7 +56,7 @@ pub(super) fn output(block: &Value) -> String {
 
 /// The exit code of a command.
 pub(super) fn exit_code(
-    call: Option<&Call>,
+    call: Option<&ClaudeCall>,
     status: ToolStatus,
     output: &str,
     told: &Value,
@@ -74,7 +74,7 @@ pub(super) fn exit_code(
 }
 
 /// The change of a file, if that is what the tool did.
-pub(super) fn edit(call: Option<&Call>, told: &Value, order: &Order) -> Option<Entry> {
+pub(super) fn edit(call: Option<&ClaudeCall>, told: &Value, order: &Order) -> Option<Entry> {
     let call = call?;
     let is_edit = ["Write", "Edit", "MultiEdit", "NotebookEdit"].contains(&call.name.as_str());
     let input = &call.input;

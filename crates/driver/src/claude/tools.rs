@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::brief::brief;
+use super::super::one_line::on_one_line;
 use super::super::order::Order;
 use crate::{PlanStep, ToolKind};
 
@@ -27,14 +27,14 @@ pub(super) fn title(name: &str, input: &Value, order: &Order) -> String {
     let given = |key: &str| input[key].as_str().unwrap_or_default();
     let path = |key: &str| order.shown(given(key));
     match name {
-        "Bash" | "PowerShell" => format!("$ {}", brief(given("command"))),
+        "Bash" | "PowerShell" => format!("$ {}", on_one_line(given("command"))),
         "MultiEdit" => format!("Edit {}", path("file_path")),
         "NotebookEdit" => format!("Edit {}", path("notebook_path")),
-        "Grep" | "Glob" => format!("Search {}", brief(given("pattern"))),
+        "Grep" | "Glob" => format!("Search {}", on_one_line(given("pattern"))),
         "LS" => format!("List {}", path("path")),
-        "WebFetch" => format!("Fetch {}", brief(given("url"))),
-        "WebSearch" => format!("Search the web for {}", brief(given("query"))),
-        "Task" | "Agent" => format!("Agent: {}", brief(given("description"))),
+        "WebFetch" => format!("Fetch {}", on_one_line(given("url"))),
+        "WebSearch" => format!("Search the web for {}", on_one_line(given("query"))),
+        "Task" | "Agent" => format!("Agent: {}", on_one_line(given("description"))),
         _ if !given("file_path").is_empty() => format!("{name} {}", path("file_path")),
         _ => other(name, input),
     }
@@ -48,7 +48,7 @@ fn other(name: &str, input: &Value) -> String {
         .replace("__", " ");
     let mut given = input.as_object().into_iter().flatten();
     let text = given.find_map(|(_, value)| value.as_str());
-    match text.map(brief) {
+    match text.map(on_one_line) {
         Some(text) if !text.is_empty() => format!("{name}: {text}"),
         _ => name,
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::brief::brief;
+use super::super::one_line::on_one_line;
 use super::super::order::Order;
 use crate::{Entry, FileChange, PlanStep, ToolKind, ToolStatus};
 
@@ -30,7 +30,7 @@ pub(super) fn call(id: &str, item: &Value, order: &Order) -> Option<Entry> {
     let (tool, name, title, input) = match text("type") {
         "command_execution" => {
             let command = command(text("command"));
-            let title = format!("$ {}", brief(&command));
+            let title = format!("$ {}", on_one_line(&command));
             (
                 ToolKind::Execute,
                 "shell".to_owned(),
@@ -57,13 +57,13 @@ pub(super) fn call(id: &str, item: &Value, order: &Order) -> Option<Entry> {
             )
         }
         "web_search" => {
-            let title = format!("Search the web for {}", brief(text("query")));
+            let title = format!("Search the web for {}", on_one_line(text("query")));
             let input = json!({"query": item["query"]});
             (ToolKind::Fetch, "web_search".to_owned(), title, input)
         }
         "collab_tool_call" => {
             let name = text("tool").to_owned();
-            let title = format!("Agent: {} {}", name, brief(text("prompt")));
+            let title = format!("Agent: {} {}", name, on_one_line(text("prompt")));
             (
                 ToolKind::Think,
                 name,
@@ -161,7 +161,7 @@ fn edits(item: &Value, order: &Order) -> String {
         [verb] => verb,
         _ => "Edit",
     };
-    brief(&format!("{verb} {}", paths.join(", ")))
+    on_one_line(&format!("{verb} {}", paths.join(", ")))
 }
 
 /// A command without the shell around it.

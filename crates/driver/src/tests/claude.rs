@@ -3,8 +3,8 @@
 use crate::{Entry, Exit, FileChange, Outcome, Trouble};
 
 use super::super::claude::{Claude, words};
-use super::super::order::{Order, Speaks};
-use super::super::protocol::{Next, Out, Protocol};
+use super::super::order::{Order, ProtocolKind};
+use super::super::protocol::{NextStep, Protocol, ProtocolOutput};
 use super::shown::{Asked, order, replayed};
 
 macro_rules! check {
@@ -29,11 +29,11 @@ macro_rules! check {
 }
 
 fn claude() -> Claude {
-    Claude::new(&order(Speaks::Claude))
+    Claude::new(&order(ProtocolKind::Claude))
 }
 
-fn heard(claude: &mut Claude, line: &str) -> Out {
-    let mut out = Out::default();
+fn heard(claude: &mut Claude, line: &str) -> ProtocolOutput {
+    let mut out = ProtocolOutput::default();
     claude.hear(line, &mut out);
     out
 }
@@ -84,23 +84,23 @@ fn a_session_that_is_not_there_begins_anew() {
     check!("unknown-session", 1);
     let resumed = Order {
         session: Some("11111111-2222-4333-8444-555555555555".to_owned()),
-        ..order(Speaks::Claude)
+        ..order(ProtocolKind::Claude)
     };
     let expected = ["agent", "--resume", "11111111-2222-4333-8444-555555555555"];
     assert_eq!(words(&resumed), expected);
     let mut claude = Claude::new(&resumed);
     let stream = include_str!("../../tests/fixtures/agents/claude/unknown-session.jsonl");
     heard(&mut claude, stream.trim());
-    let mut out = Out::default();
+    let mut out = ProtocolOutput::default();
     claude.conclude(Exit::Code(1), &mut out);
-    assert_eq!(out.next, Next::BeginAnew);
+    assert_eq!(out.next, NextStep::BeginAnew);
 }
 
 #[test]
 fn an_end_without_a_word_is_a_crash() {
     let mut claude = claude();
-    claude.hear_error("Bus error", &mut Out::default());
-    let end = claude.conclude(Exit::Code(0), &mut Out::default());
+    claude.hear_error("Bus error", &mut ProtocolOutput::default());
+    let end = claude.conclude(Exit::Code(0), &mut ProtocolOutput::default());
     assert_eq!(end.outcome, Outcome::Failed(Trouble::Crash));
     assert_eq!(end.message, "the agent exited with 0: Bus error");
 }
@@ -112,7 +112,7 @@ fn an_exit_that_contradicts_its_words_is_believed() {
         &mut claude,
         r#"{"type":"result","is_error":false,"result":"done"}"#,
     );
-    let end = claude.conclude(Exit::Code(1), &mut Out::default());
+    let end = claude.conclude(Exit::Code(1), &mut ProtocolOutput::default());
     assert_eq!(end.outcome, Outcome::Failed(Trouble::Crash));
 }
 
@@ -125,14 +125,14 @@ fn its_own_long_waits_are_cut_short() {
         )
     };
     let out = heard(&mut claude, &retry(429, "rate_limit", 3_600_000));
-    assert_eq!(out.next, Next::Dismiss);
+    assert_eq!(out.next, NextStep::Dismiss);
     assert!(out.lines[0].contains("interrupt"), "{:?}", out.lines);
     // What it says of the interruption changes nothing.
     heard(
         &mut claude,
         r#"{"type":"result","is_error":true,"terminal_reason":"aborted_streaming"}"#,
     );
-    let end = claude.conclude(Exit::Code(1), &mut Out::default());
+    let end = claude.conclude(Exit::Code(1), &mut ProtocolOutput::default());
     assert_eq!(end.outcome, Outcome::Failed(Trouble::Limit));
     assert_eq!(end.retry_after_ms, Some(3_600_000));
 }
@@ -149,13 +149,13 @@ fn tasks_in_the_background_are_waited_for() {
         heard(&mut claude, &tasks(r#"{"task_id":"b1"}"#)).entries,
         []
     );
-    assert_eq!(heard(&mut claude, done).next, Next::CloseInput);
+    assert_eq!(heard(&mut claude, done).next, NextStep::CloseInput);
     // It cannot be told to stop any more.
-    let mut out = Out::default();
+    let mut out = ProtocolOutput::default();
     claude.interrupt(&mut out);
-    assert_eq!((out.next, out.lines), (Next::Signal, vec![]));
+    assert_eq!((out.next, out.lines), (NextStep::Signal, vec![]));
     heard(&mut claude, &tasks(""));
-    assert_eq!(heard(&mut claude, done).next, Next::Dismiss);
+    assert_eq!(heard(&mut claude, done).next, NextStep::Dismiss);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_limit_of_a_subscription_is_told() {
         &mut claude,
         r#"{"type":"result","is_error":true,"api_error_status":429,"result":"You've hit your limit"}"#,
     );
-    let end = claude.conclude(Exit::Code(1), &mut Out::default());
+    let end = claude.conclude(Exit::Code(1), &mut ProtocolOutput::default());
     assert_eq!(end.outcome, Outcome::Failed(Trouble::Limit));
     let pause = end.retry_after_ms.unwrap();
     assert!((3_500_000..=3_600_000).contains(&pause), "{pause}");
@@ -248,15 +248,15 @@ fn a_model_that_refuses_and_money_that_is_gone_are_failures() {
     for (line, trouble) in ends {
         let mut claude = claude();
         heard(&mut claude, line);
-        let end = claude.conclude(Exit::Code(1), &mut Out::default());
+        let end = claude.conclude(Exit::Code(1), &mut ProtocolOutput::default());
         assert_eq!(end.outcome, Outcome::Failed(trouble), "{line}");
     }
 }
 
 #[test]
 fn a_limit_of_the_plan_is_a_limit_whatever_words_it_ends_in() {
-    let mut claude = Claude::new(&order(Speaks::Claude));
-    let mut out = Out::default();
+    let mut claude = Claude::new(&order(ProtocolKind::Claude));
+    let mut out = ProtocolOutput::default();
     let resets_at = jiff::Timestamp::now().as_second() + 3_600;
     let info = serde_json::json!({"status": "rejected", "resetsAt": resets_at, "rateLimitType": "five_hour"});
     let event = serde_json::json!({"type": "rate_limit_event", "rate_limit_info": info});

@@ -3,8 +3,8 @@
 use crate::{Entry, Exit, Outcome, ToolStatus, Trouble};
 
 use super::super::codex::{Codex, words};
-use super::super::order::{Order, Speaks};
-use super::super::protocol::{Next, Out, Protocol};
+use super::super::order::{Order, ProtocolKind};
+use super::super::protocol::{NextStep, Protocol, ProtocolOutput};
 use super::shown::{Asked, order, replayed};
 
 macro_rules! check {
@@ -35,12 +35,12 @@ fn codex() -> Codex {
     let words = ["codex", "exec", "-m", "stub-model", "-"];
     Codex::new(&Order {
         words: words.map(str::to_owned).to_vec(),
-        ..order(Speaks::Codex)
+        ..order(ProtocolKind::Codex)
     })
 }
 
 fn heard(codex: &mut Codex, line: &str) -> Vec<Entry> {
-    let mut out = Out::default();
+    let mut out = ProtocolOutput::default();
     codex.hear(line, &mut out);
     out.entries
 }
@@ -50,7 +50,7 @@ fn failed(message: &str) -> (Outcome, Option<u64>) {
     let mut codex = codex();
     let error = serde_json::json!({"type": "turn.failed", "error": {"message": message}});
     heard(&mut codex, &error.to_string());
-    let end = codex.conclude(BADLY, &mut Out::default());
+    let end = codex.conclude(BADLY, &mut ProtocolOutput::default());
     (end.outcome, end.retry_after_ms)
 }
 
@@ -93,7 +93,7 @@ fn a_session_is_taken_up_after_all_other_words() {
     let resumed = Order {
         words: ["codex", "exec", "--json", "-"].map(str::to_owned).to_vec(),
         session: Some("01a1".to_owned()),
-        ..order(Speaks::Codex)
+        ..order(ProtocolKind::Codex)
     };
     let expected = ["codex", "exec", "--json", "resume", "01a1", "-"];
     assert_eq!(words(&resumed), expected);
@@ -103,13 +103,13 @@ fn a_session_is_taken_up_after_all_other_words() {
 fn a_session_that_is_not_there_begins_anew() {
     let mut codex = Codex::new(&Order {
         session: Some("01a1".to_owned()),
-        ..order(Speaks::Codex)
+        ..order(ProtocolKind::Codex)
     });
     let said = "Error: thread/resume: thread/resume failed: no rollout found for thread id 01a1 (code -32600)";
-    codex.hear_error(said, &mut Out::default());
-    let mut out = Out::default();
+    codex.hear_error(said, &mut ProtocolOutput::default());
+    let mut out = ProtocolOutput::default();
     let end = codex.conclude(BADLY, &mut out);
-    assert_eq!(out.next, Next::BeginAnew);
+    assert_eq!(out.next, NextStep::BeginAnew);
     assert!(matches!(end.outcome, Outcome::Failed(_)));
 }
 
@@ -129,12 +129,12 @@ fn a_limit_says_when_it_ends() {
 fn a_network_that_is_gone_is_not_waited_for_without_end() {
     let mut codex = codex();
     let line = r#"{"type":"error","message":"Reconnecting... waiting for network (Connection failed: error sending request)"}"#;
-    let mut out = Out::default();
+    let mut out = ProtocolOutput::default();
     for _ in 0..30 {
         codex.hear(line, &mut out);
     }
-    assert_eq!(out.next, Next::Signal);
-    let end = codex.conclude(BADLY, &mut Out::default());
+    assert_eq!(out.next, NextStep::Signal);
+    let end = codex.conclude(BADLY, &mut ProtocolOutput::default());
     assert_eq!(end.outcome, Outcome::Failed(Trouble::Network));
     assert_eq!(end.message, "Connection failed: error sending request");
 }
@@ -143,7 +143,7 @@ fn a_network_that_is_gone_is_not_waited_for_without_end() {
 fn an_end_without_a_word_is_a_crash() {
     let mut codex = codex();
     heard(&mut codex, r#"{"type":"turn.started"}"#);
-    let end = codex.conclude(WELL, &mut Out::default());
+    let end = codex.conclude(WELL, &mut ProtocolOutput::default());
     assert_eq!(end.outcome, Outcome::Failed(Trouble::Crash));
 }
 
@@ -152,7 +152,7 @@ fn an_error_after_the_end_is_believed() {
     let mut codex = codex();
     heard(&mut codex, r#"{"type":"turn.completed","usage":{}}"#);
     heard(&mut codex, r#"{"type":"error","message":"disk full"}"#);
-    let end = codex.conclude(WELL, &mut Out::default());
+    let end = codex.conclude(WELL, &mut ProtocolOutput::default());
     assert_eq!(end.outcome, Outcome::Failed(Trouble::Other));
     assert_eq!(end.message, "disk full");
 }
@@ -182,20 +182,20 @@ fn its_other_tools_are_shown() {
 #[test]
 fn a_limit_that_is_waited_for_in_silence_is_given_up() {
     let mut codex = codex();
-    let mut out = Out::default();
+    let mut out = ProtocolOutput::default();
     let line = r#"{"type":"error","message":"Reconnecting... 1/5 (unexpected status 429 Too Many Requests)"}"#;
     codex.hear(line, &mut out);
     assert!(out.listen.is_some_and(|time| time.as_secs() >= 60));
-    let mut out = Out::default();
+    let mut out = ProtocolOutput::default();
     codex.hear_nothing(&mut out);
-    assert_eq!(out.next, Next::Signal);
-    let end = codex.conclude(Exit::Signal(2), &mut Out::default());
+    assert_eq!(out.next, NextStep::Signal);
+    let end = codex.conclude(Exit::Signal(2), &mut ProtocolOutput::default());
     assert_eq!(end.outcome, Outcome::Failed(Trouble::Limit));
     // Silence means nothing where nothing is waited for.
     let mut other = self::codex();
-    let mut out = Out::default();
+    let mut out = ProtocolOutput::default();
     other.hear_nothing(&mut out);
-    assert_eq!(out.next, Next::GoOn);
+    assert_eq!(out.next, NextStep::GoOn);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_session_that_goes_on_is_not_charged_twice() {
     let mut codex = Codex::new(&Order {
         session: Some("s1".to_owned()),
         tokens_before: 3_150,
-        ..order(Speaks::Codex)
+        ..order(ProtocolKind::Codex)
     });
     let line = r#"{"type":"turn.completed","usage":{"input_tokens":5000,"output_tokens":250}}"#;
     let entries = heard(&mut codex, line);

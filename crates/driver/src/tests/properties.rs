@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::claude::Claude;
 use super::super::codex::Codex;
-use super::super::order::Speaks;
-use super::super::protocol::{Out, Protocol};
+use super::super::order::ProtocolKind;
+use super::super::protocol::{Protocol, ProtocolOutput};
 use super::shown::order;
 use crate::{Entry, Exit, Outcome};
 
@@ -60,8 +60,8 @@ const WORDS: &[&str] = &[
 ];
 
 fn both() -> [Box<dyn Protocol>; 2] {
-    let claude = Claude::new(&order(Speaks::Claude));
-    let codex = Codex::new(&order(Speaks::Codex));
+    let claude = Claude::new(&order(ProtocolKind::Claude));
+    let codex = Codex::new(&order(ProtocolKind::Codex));
     [Box::new(claude), Box::new(codex)]
 }
 
@@ -132,7 +132,7 @@ proptest! {
         code in prop_oneof![Just(0), Just(1), any::<i32>()],
     ) {
         for mut protocol in both() {
-            let mut out = Out::default();
+            let mut out = ProtocolOutput::default();
             protocol.begin(&mut out);
             for (at, (line, is_error)) in lines.iter().enumerate() {
                 match is_error {
@@ -147,7 +147,7 @@ proptest! {
             prop_assert!(end.outcome != Outcome::Completed || [0, 130, 137, 143].contains(&code));
             for entry in &out.entries {
                 let line = entry.to_line();
-                prop_assert!(Entry::of_line(line.as_bytes()).is_some(), "{line}");
+                prop_assert!(Entry::from_line(line.as_bytes()).is_some(), "{line}");
             }
         }
     }
@@ -155,7 +155,7 @@ proptest! {
     #[test]
     fn nothing_is_done_before_that_is_said(stream in select(STREAMS), lines in any::<Index>()) {
         for mut protocol in both() {
-            let mut out = Out::default();
+            let mut out = ProtocolOutput::default();
             let ends = ["\"type\":\"result\"", "turn.completed"];
             let is_end = |line: &str| ends.iter().any(|end| line.contains(end));
             let count = stream.lines().count();
@@ -170,7 +170,7 @@ proptest! {
     fn an_event_that_nobody_knows_is_shown_as_it_was(kind in "[a-z]{3,9}_[a-z]{3,9}", more in any_value()) {
         let line = json!({"type": format!("new_{kind}"), "more": more}).to_string();
         for mut protocol in both() {
-            let mut out = Out::default();
+            let mut out = ProtocolOutput::default();
             protocol.hear(&line, &mut out);
             prop_assert_eq!(&out.entries, &[Entry::Raw { text: line.clone() }]);
         }

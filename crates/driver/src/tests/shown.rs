@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::super::order::{Order, Speaks};
-use super::super::protocol::{Next, Out, Protocol};
+use super::super::order::{Order, ProtocolKind};
+use super::super::protocol::{NextStep, Protocol, ProtocolOutput};
 use crate::{Conclusion, Entry, Exit, Usage};
 
-pub(super) fn order(speaks: Speaks) -> Order {
+pub(super) fn order(speaks: ProtocolKind) -> Order {
     Order {
         speaks,
         words: vec!["agent".to_owned()],
@@ -35,8 +35,8 @@ pub(super) fn replayed(
     exit: Exit,
 ) -> String {
     let mut page = String::new();
-    let mut step = |mark: &str, does: &mut dyn FnMut(&mut Out)| {
-        let mut out = Out::default();
+    let mut step = |mark: &str, does: &mut dyn FnMut(&mut ProtocolOutput)| {
+        let mut out = ProtocolOutput::default();
         does(&mut out);
         for entry in &out.entries {
             page.push_str(&shown(entry));
@@ -45,7 +45,7 @@ pub(super) fn replayed(
         for line in &out.lines {
             let _ = writeln!(page, "> {line}");
         }
-        if out.next != Next::GoOn {
+        if out.next != NextStep::GoOn {
             let _ = writeln!(page, "({mark}: {:?})", out.next);
         }
     };

@@ -61,10 +61,10 @@ impl LastWords {
     pub(in super::super) fn crash(&self, exit: Exit) -> Conclusion {
         let end = match exit {
             Exit::Code(code) => format!("the agent exited with {code}"),
-            Exit::Signal(signal) => format!("the agent was ended by signal {signal}"),
+            Exit::Signal(signal) => format!("the agent was killed by signal {signal}"),
         };
         let Some(last) = self.last() else {
-            return Conclusion::failed(Trouble::Crash, end + " and said nothing of its end");
+            return Conclusion::failed(Trouble::Crash, end + " and gave no reason");
         };
         // Whoever is not logged in often hears that before anything else begins.
         let trouble = match of_text(last) {
@@ -110,7 +110,7 @@ mod tests {
         let said = words.crash(Exit::Signal(11));
         assert_eq!(
             said.message,
-            "the agent was ended by signal 11: TypeError: x is not a function"
+            "the agent was killed by signal 11: TypeError: x is not a function"
         );
     }
 

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pleach_domain::problem::nearest;
+use pleach_driver::KNOWN_AGENTS;
+use pleach_system::text::placeholder::{TemplatePart, template_parts};
+use pleach_system::text::shell_words::{line, quoted};
 use serde::{Deserialize, Serialize};
 
 use super::command::{CommandAgent, MODEL};
 use super::presence::installed_agents;
-use super::preset::PRESETS;
 use super::preset_agent::{PresetAgent, is_preset};
 use super::{Agent, DemoAgent};
 use crate::config::{AgentConfig, Settings};
-use crate::placeholder::{Piece, pieces};
-use crate::shell_words::{line, quoted};
 
 /// Why there is no agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum NoAgent {
     #[error("no agent is configured")]
     Unnamed,
     /// The one that is named is not there.
-    #[error("there is no agent {name:?}")]
+    #[error("unknown agent {name:?}")]
     Unknown {
         /// The name.
         name: String,
@@ -32,7 +32,7 @@ pub enum NoAgent {
         known: Vec<String>,
     },
     /// Its program is nowhere on the path.
-    #[error("the agent {name:?} is not installed: there is no program {program:?}")]
+    #[error("agent {name:?} is not installed: {program:?} not found")]
     NotInstalled {
         /// The name of the agent.
         name: String,
@@ -42,7 +42,7 @@ pub enum NoAgent {
         install: Option<String>,
     },
     /// Its program is there and cannot be started.
-    #[error("the agent {name:?} cannot be started: {program:?} is not executable")]
+    #[error("agent {name:?} cannot be started: {program:?} is not executable")]
     NotExecutable {
         /// The name of the agent.
         name: String,
@@ -50,7 +50,7 @@ pub enum NoAgent {
         program: String,
     },
     /// There is no preset of that name.
-    #[error("agent {name:?} is to be like {preset:?}, which is no preset")]
+    #[error("agent {name:?} has an unknown preset {preset:?}")]
     NoPreset {
         /// The name of the agent.
         name: String,
@@ -58,7 +58,7 @@ pub enum NoAgent {
         preset: String,
     },
     /// None is named, and several are installed.
-    #[error("no agent is configured, and several are installed: {}", installed.join(", "))]
+    #[error("no default agent is set, and several are installed: {}", installed.join(", "))]
     Several {
         /// Their names.
         installed: Vec<String>,
@@ -70,7 +70,7 @@ pub enum NoAgent {
         name: String,
     },
     /// Its command asks for a model, and none is set.
-    #[error("the command of agent {name:?} asks for a model, and none is set")]
+    #[error("the command of agent {name:?} needs a model, and none is set")]
     NoModel {
         /// The name.
         name: String,
@@ -81,33 +81,33 @@ impl NoAgent {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unnamed => "install one that `pleach agents` lists and log in, or add to pleach.toml: [agents.mine] with \
+            Self::Unnamed => "install one of those in `pleach agents` and log in, or add to pleach.toml: [agents.mine] with \
                  command = [\"my-agent\"], and agent = \"mine\""
                 .to_owned(),
             Self::Several { installed } => {
                 let first = installed.first().map(String::as_str).unwrap_or_default();
-                format!("say which: --agent {first}, or agent = \"{first}\" in pleach.toml")
+                format!("choose one: --agent {first}, or `pleach config set agent {first}`")
             }
             Self::NoPreset { preset, .. } => {
-                let names = PRESETS.iter().map(|preset| preset.name);
+                let names = KNOWN_AGENTS.iter().map(|preset| preset.name);
                 if let Some(near) = nearest(preset, names.clone()) {
                     return format!("did you mean {near:?}?");
                 }
                 let names: Vec<&str> = names.collect();
-                format!("there are {}, and acp: with a command", names.join(", "))
+                format!("presets are {}, and acp:COMMAND", names.join(", "))
             }
             Self::NotInstalled {
                 install: Some(install),
                 ..
-            } => format!("to install it: {install}"),
+            } => format!("install it: {install}"),
             Self::Unknown { name, nearest, known } => unknown_hint(name, nearest.as_deref(), known),
             Self::NotExecutable { program, .. } => format!("run `chmod +x {}`", quoted(program)),
             Self::NotInstalled { program, .. } => {
                 format!("install {program}, or put its folder on the PATH")
             }
-            Self::Empty { .. } => "name a program, as in command = [\"my-agent\"]".to_owned(),
+            Self::Empty { .. } => "set a program, as in command = [\"my-agent\"]".to_owned(),
             Self::NoModel { name } => {
-                format!("add model = \"…\" below [agents.{name}], or take {{{{{MODEL}}}}} out of its command")
+                format!("add model = \"…\" under [agents.{name}], or remove {{{{{MODEL}}}}} from its command")
             }
         }
     }
@@ -118,10 +118,11 @@ fn unknown_hint(name: &str, nearest: Option<&str>, known: &[String]) -> String {
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("add to pleach.toml: [agents.{name}] with command = [\"my-agent\"]"),
     };
-    if known.is_empty() {
-        return what;
+    match (known, nearest) {
+        ([], _) => what,
+        (_, Some(_)) => format!("{what} Known agents: {}", known.join(", ")),
+        (_, None) => format!("{what}; known agents: {}", known.join(", ")),
     }
-    format!("{what} Known agents: {}", known.join(", "))
 }
 
 /// An agent in words that can be stored, so that another process can go on with it.
@@ -212,7 +213,7 @@ fn of_name(settings: &Settings, name: &str) -> Result<Chosen, NoAgent> {
         None if is_configured => Err(NoAgent::Empty { name: owned() }),
         None => {
             let known = settings.agents.keys().map(String::as_str);
-            let presets = PRESETS.iter().map(|preset| preset.name);
+            let presets = KNOWN_AGENTS.iter().map(|preset| preset.name);
             let known = known.chain(presets).chain([DemoAgent::NAME]);
             Err(NoAgent::Unknown {
                 name: owned(),
@@ -259,8 +260,8 @@ fn of_command(
     let args = said.args.iter().flatten();
     let words: Vec<String> = command.iter().chain(args).cloned().collect();
     let asks_for_model = |word: &String| {
-        let mut pieces = pieces(word).into_iter();
-        pieces.any(|piece| matches!(piece, Piece::Place { name: MODEL, .. }))
+        let mut pieces = template_parts(word).into_iter();
+        pieces.any(|piece| matches!(piece, TemplatePart::Placeholder { name: MODEL, .. }))
     };
     let model = model.filter(|model| !model.is_empty()).cloned();
     if model.is_none() && words.iter().any(asks_for_model) {
@@ -281,7 +282,7 @@ mod tests {
     use super::super::Brief;
     use super::*;
     use crate::config::Config;
-    use crate::git::Identity;
+    use pleach_git::git::Identity;
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::environment::environment;
 use super::{Agent, Brief, Input, Launch, NoAgent, Verdict};
-use crate::git::is_executable;
-use crate::placeholder::{Piece, pieces};
 use pleach_driver::Exit;
+use pleach_git::git::is_executable;
+use pleach_system::text::placeholder::{TemplatePart, template_parts};
 
 /// The place in a command that becomes the path of the prompt.
 pub(super) const PROMPT_FILE: &str = "prompt_file";
@@ -60,15 +60,17 @@ impl CommandAgent {
     fn argv(&self, prompt_file: &Path) -> Vec<OsString> {
         let filled = |word: &String| {
             let mut filled = OsString::new();
-            for piece in pieces(word) {
+            for piece in template_parts(word) {
                 match piece {
-                    Piece::Place {
+                    TemplatePart::Placeholder {
                         name: PROMPT_FILE, ..
                     } => filled.push(prompt_file),
-                    Piece::Place { name: MODEL, .. } => {
+                    TemplatePart::Placeholder { name: MODEL, .. } => {
                         filled.push(self.model.as_deref().unwrap_or_default());
                     }
-                    Piece::Place { written: text, .. } | Piece::Text(text) => filled.push(text),
+                    TemplatePart::Placeholder { written: text, .. } | TemplatePart::Text(text) => {
+                        filled.push(text);
+                    }
                 }
             }
             filled
@@ -115,7 +117,7 @@ mod tests {
     use pleach_domain::batch::Spent;
 
     use super::*;
-    use crate::git::Identity;
+    use pleach_git::git::Identity;
 
     fn agent(words: &[&str], model: Option<&str>) -> CommandAgent {
         CommandAgent {

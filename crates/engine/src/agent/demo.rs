@@ -32,7 +32,7 @@ impl Agent for DemoAgent {
     }
 
     fn description(&self) -> String {
-        "built in; does what the script in the task says".to_owned()
+        "built in; runs the script in the task".to_owned()
     }
 
     fn check_installed(&self) -> Result<(), NoAgent> {

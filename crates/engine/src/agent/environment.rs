@@ -4,8 +4,9 @@
 
 use std::ffi::OsString;
 
-use crate::git::Identity;
-use crate::variables::is_allowed_to_all;
+use pleach_system::variables::is_allowed_to_all;
+
+use pleach_git::git::Identity;
 
 /// The variables that are allowed, those named besides included, and what is said.
 pub(crate) fn environment(

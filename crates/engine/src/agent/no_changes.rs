@@ -2,8 +2,8 @@
 //!
 //! Knows the words that the prompt asks for, in output of programs and in entries of a driver.
 
-use crate::last_line::plain;
 use pleach_driver::{Conclusion, Entry};
+use pleach_system::text::last_line::plain;
 
 /// What such a line begins with.
 const MARK: &str = "NO CHANGES NEEDED:";

@@ -5,11 +5,12 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::preset::{LoginFile, PRESETS, Preset, preset};
+use pleach_driver::{KNOWN_AGENTS, KnownAgent, LoginFile, known_agent};
+use pleach_git::git::find_program;
+use pleach_system::secrets::Secrets;
+
 use super::{Chosen, CommandAgent, DemoAgent, NoAgent, PresetAgent, choose};
 use crate::config::Settings;
-use crate::git::find_program;
-use crate::secrets::Secrets;
 
 /// What is known of an agent on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Presence {
         let default = choose(settings).ok();
         let configured = settings.agents.keys().map(String::as_str);
         let is_new = |name: &&str| !settings.agents.contains_key(*name);
-        let presets = PRESETS.iter().map(|preset| preset.name).filter(is_new);
+        let presets = KNOWN_AGENTS.iter().map(|preset| preset.name).filter(is_new);
         let mut all: Vec<Self> = configured
             .chain(presets)
             .map(|name| Self::named(settings, name))
@@ -119,7 +120,7 @@ impl Presence {
     }
 
     fn of_preset(agent: &PresetAgent) -> Self {
-        let known = preset(&agent.preset);
+        let known = known_agent(&agent.preset);
         let bare = Self::bare(&agent.name, agent.words());
         Self {
             title: known.map_or(bare.title, |preset| preset.title.to_owned()),
@@ -239,7 +240,7 @@ fn has_something(path: &Path) -> bool {
 }
 
 /// Whether an agent is logged in, by its variables first: they win with the agents, too.
-fn login<V>(preset: &Preset, place: &Place<V>) -> LoggedIn
+fn login<V>(preset: &KnownAgent, place: &Place<V>) -> LoggedIn
 where
     V: Fn(&str) -> Option<std::ffi::OsString>,
 {
@@ -260,14 +261,14 @@ where
 
 /// Whether a program that is named is the preset's own and found by its name alone, so that it is safe to ask.
 pub(super) fn is_own_program(agent: &Presence) -> bool {
-    let known = agent.preset.as_deref().and_then(preset);
+    let known = agent.preset.as_deref().and_then(known_agent);
     let is_bare = Path::new(&agent.program).file_name() == Some(OsStr::new(&agent.program));
     is_bare && known.is_some_and(|preset| agent.program.starts_with(preset.program))
 }
 
 /// The agents on a search path.
 pub(super) fn installed_agents(path: &OsStr) -> Vec<(&'static str, PathBuf)> {
-    let known = PRESETS.iter();
+    let known = KNOWN_AGENTS.iter();
     known
         .filter_map(|preset| Some((preset.name, find_program(path, preset.program)?)))
         .collect()
@@ -289,7 +290,7 @@ mod tests {
             },
             home: Some(home.to_owned()),
         };
-        login(preset(name).unwrap(), &place)
+        login(known_agent(name).unwrap(), &place)
     }
 
     #[test]
@@ -356,7 +357,7 @@ mod tests {
         ]));
         let names: Vec<&str> = all.iter().map(|agent| agent.name.as_str()).collect();
         assert_eq!(&names[..5], ["claude", "mine", "night", "odd", "codex"]);
-        assert_eq!(names.len(), PRESETS.len() + 3);
+        assert_eq!(names.len(), KNOWN_AGENTS.len() + 3);
         let [claude, mine, night, odd, codex, ..] = all.as_slice() else {
             panic!("{names:?}");
         };
@@ -373,7 +374,7 @@ mod tests {
     fn every_preset_has_a_page_that_says_how_to_get_it_and_what_is_run() {
         let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
         let overview = fs::read_to_string(guide.join("agents.md")).unwrap();
-        for preset in &PRESETS {
+        for preset in KNOWN_AGENTS {
             let name = preset.name;
             let page = format!("agents/{name}.md");
             assert!(

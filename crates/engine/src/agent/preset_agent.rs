@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::command::check_program;
 use super::environment::environment;
-use super::preset::{ACP, ModelBy, Preset, preset};
-use pleach_driver::{Conclusion, Entry, Exit, Order, Outcome, Speaks, Trouble, shortened};
+use pleach_driver::{
+    Conclusion, Entry, Exit, KnownAgent, ModelBy, Order, Outcome, ProtocolKind, Trouble,
+    known_agent, shortened,
+};
 
 use super::{Agent, Brief, Input, Launch, NoAgent, Verdict};
 use crate::config::AgentConfig;
@@ -51,7 +53,7 @@ impl PresetAgent {
     ) -> Option<Self> {
         let command = preset_name.strip_prefix(ACP);
         let is_known = command.map_or_else(
-            || preset(preset_name).is_some(),
+            || known_agent(preset_name).is_some(),
             |command| !command.trim().is_empty(),
         );
         is_known.then(|| Self {
@@ -64,8 +66,8 @@ impl PresetAgent {
         })
     }
 
-    fn known(&self) -> Option<&'static Preset> {
-        preset(&self.preset)
+    fn known(&self) -> Option<&'static KnownAgent> {
+        known_agent(&self.preset)
     }
 
     /// The program, and what comes right after it.
@@ -90,14 +92,18 @@ impl PresetAgent {
         };
         let mut words = self.program();
         let known = self.known();
-        words.extend(known.map(|preset| owned(preset.words)).unwrap_or_default());
+        words.extend(
+            known
+                .map(|preset| owned(preset.arguments))
+                .unwrap_or_default(),
+        );
         if let (Some(model), Some(ModelBy::Flag(flag))) = (&self.model, self.model_by()) {
             words.extend([flag.to_owned(), model.clone()]);
         }
         words.extend(self.args.iter().cloned());
         words.extend(
             known
-                .map(|preset| owned(preset.last_words))
+                .map(|preset| owned(preset.last_arguments))
                 .unwrap_or_default(),
         );
         words
@@ -107,9 +113,9 @@ impl PresetAgent {
         self.known().map(|preset| preset.model)
     }
 
-    fn speaks(&self) -> Speaks {
+    fn speaks(&self) -> ProtocolKind {
         self.known().map_or(
-            Speaks::Acp {
+            ProtocolKind::Acp {
                 mode: None,
                 errors_are_text: false,
             },
@@ -146,9 +152,12 @@ impl PresetAgent {
             env.retain(|(known, _)| known != name);
             env.push((name.into(), value.into()));
         };
-        // Claude Code asks nobody as root only where it is told that something holds it.
-        if self.preset == "claude" && brief.is_held && rustix::process::geteuid().is_root() {
-            say("IS_SANDBOX", "1");
+        let root_variable = self.known().and_then(|known| known.root_variable);
+        if let Some(name) = root_variable
+            && brief.is_held
+            && rustix::process::geteuid().is_root()
+        {
+            say(name, "1");
         }
         if let (Some(model), Some(ModelBy::Variable(name))) = (&self.model, self.model_by()) {
             say(name, model);
@@ -198,7 +207,7 @@ impl Agent for PresetAgent {
 
     fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict {
         let mut lines = tail.rsplit(|byte| *byte == b'\n');
-        let conclusion = lines.find_map(|line| match Entry::of_line(line) {
+        let conclusion = lines.find_map(|line| match Entry::from_line(line) {
             Some(Entry::Result(conclusion)) => Some(conclusion),
             _ => None,
         });
@@ -206,7 +215,7 @@ impl Agent for PresetAgent {
             // Whatever the exit code says: it never told how it ended.
             || match Verdict::of_command(exit, tail) {
                 Verdict::Succeeded { .. } => Verdict::Failed {
-                    error: "the agent ended without a result".to_owned(),
+                    error: "the agent exited without a result".to_owned(),
                 },
                 verdict => verdict,
             },
@@ -238,15 +247,15 @@ fn of_conclusion(conclusion: &Conclusion) -> Verdict {
         Outcome::Failed(trouble) => trouble,
     };
     let what = match trouble {
-        Trouble::Limit => "the agent reached a usage limit",
+        Trouble::Limit => "the agent reached its usage limit",
         Trouble::Overload => "the agent's model is overloaded",
         Trouble::Login => "the agent is not logged in",
-        Trouble::Refused => "the agent was refused",
+        Trouble::Refused => "the request was refused",
         Trouble::Budget => "the agent's budget is used up",
         Trouble::Context => "the agent's context is full",
-        Trouble::Configuration => "the agent is wrongly configured",
+        Trouble::Configuration => "the agent is misconfigured",
         Trouble::Network => "the agent lost its connection",
-        Trouble::Crash => "the agent broke off",
+        Trouble::Crash => "the agent crashed",
         Trouble::Other => "the agent failed",
     };
     let error = error(what);
@@ -262,9 +271,12 @@ fn of_conclusion(conclusion: &Conclusion) -> Verdict {
     }
 }
 
+/// How a command that speaks the Agent Client Protocol is named.
+const ACP: &str = "acp:";
+
 /// Whether a name means a preset.
 pub(super) fn is_preset(name: &str) -> bool {
-    name.starts_with(ACP) || preset(name).is_some()
+    name.starts_with(ACP) || known_agent(name).is_some()
 }
 
 #[cfg(test)]
@@ -315,7 +327,7 @@ mod tests {
             },
             &Verdict::Limited {
                 retry_after: Some(Duration::from_millis(1_500)),
-                error: "the agent reached a usage limit".to_owned(),
+                error: "the agent reached its usage limit".to_owned(),
             },
         );
         check(

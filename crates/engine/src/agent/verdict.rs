@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use pleach_driver::Exit;
+use pleach_system::text::last_line::{TAIL, last_line};
 
 use crate::config::duration;
-use crate::last_line::{TAIL, last_line};
 
 /// What an agent's end means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Verdict {
         let code = match exit {
             Exit::Code(code) => code,
             Exit::Signal(signal) => {
-                let error = error(format!("the agent was ended by signal {signal}"));
+                let error = error(format!("the agent was killed by signal {signal}"));
                 return Self::Failed { error };
             }
         };
@@ -77,7 +77,7 @@ impl Verdict {
             0 => Self::Succeeded { denials: 0 },
             EX_UNAVAILABLE => Self::Overloaded {
                 retry_after: line.as_deref().and_then(retry_after),
-                error: said(" (a service is overloaded)"),
+                error: said(" (service overloaded)"),
             },
             EX_TEMPFAIL => Self::Limited {
                 retry_after: line.as_deref().and_then(retry_after),
@@ -87,13 +87,13 @@ impl Verdict {
                 error: said(" (not permitted)"),
             },
             EX_CONFIG => Self::Hopeless {
-                error: said(" (wrongly configured)"),
+                error: said(" (misconfigured)"),
             },
             NOT_EXECUTABLE => Self::Hopeless {
-                error: said(" (a program cannot be executed)"),
+                error: said(" (program not executable)"),
             },
             NOT_FOUND => Self::Hopeless {
-                error: said(" (a program was not found)"),
+                error: said(" (program not found)"),
             },
             _ => Self::Failed { error: said("") },
         }
@@ -141,15 +141,19 @@ mod tests {
         check(Code(-1), "", "failed: the agent exited with -1");
         check(Code(76), "", "failed: the agent exited with 76");
         check(Code(128), "", "failed: the agent exited with 128");
-        check(Signal(9), "x", "failed: the agent was ended by signal 9: x");
+        check(
+            Signal(9),
+            "x",
+            "failed: the agent was killed by signal 9: x",
+        );
         let hopeless = |code, meaning| {
             let expected = format!("hopeless: the agent exited with {code} ({meaning}): x");
             check(Code(code), "x", &expected);
         };
         hopeless(77, "not permitted");
-        hopeless(78, "wrongly configured");
-        hopeless(126, "a program cannot be executed");
-        hopeless(127, "a program was not found");
+        hopeless(78, "misconfigured");
+        hopeless(126, "program not executable");
+        hopeless(127, "program not found");
     }
 
     #[test]
@@ -169,7 +173,7 @@ mod tests {
         check(
             Exit::Code(69),
             "529, retry after 2s",
-            "overloaded Some(2s): the agent exited with 69 (a service is overloaded): 529, retry after 2s",
+            "overloaded Some(2s): the agent exited with 69 (service overloaded): 529, retry after 2s",
         );
         let in_an_hour = jiff::Timestamp::now() + Duration::from_hours(1);
         let line = format!("come back, retry at {in_an_hour} or later");

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use pleach_system::process::{Cancel, ProcessSpec, Shim, Sweeps};
+use pleach_system::sandbox::ProbeSandbox;
+use pleach_system::secrets::Secrets;
+use pleach_system::variables::is_allowed_to_all;
+
 use super::presence::{Presence, is_own_program};
-use crate::process::{Cancel, ProcessSpec, Shim, Sweeps};
-use crate::sandbox::QuestionSandbox;
-use crate::secrets::Secrets;
-use crate::variables::is_allowed_to_all;
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -81,7 +82,7 @@ impl Versions {
         let env = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_allowed));
         let mut env: Vec<_> = env.filter(|(name, _)| name != "TMPDIR").collect();
         env.push(("TMPDIR".into(), temporary.clone().into()));
-        let sandbox = QuestionSandbox::of(&env, &temporary, &self.wrapper)?;
+        let sandbox = ProbeSandbox::new(&env, &temporary, &self.wrapper)?;
         let log = folder.path().join("log");
         let spec = ProcessSpec {
             argv: ["/bin/sh", "-c", "exec \"$0\" --version 2> /dev/null"]

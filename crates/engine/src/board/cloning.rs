@@ -5,12 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pleach_git::git::{Address, Git, Logins, Store, StoreError};
+use pleach_log::database::projects::CloneState;
+use pleach_system::state_folder::{LockedFile, StateFolder, private_folder, try_lock};
+use pleach_system::text::causes::with_causes;
+
 use super::projects::put;
 use super::{Board, BoardError};
-use crate::causes::with_causes;
-use crate::database::projects::CloneState;
-use crate::git::{Address, Git, Logins, Store, StoreError};
-use crate::state_folder::{Locked, StateFolder, private_folder, try_lock};
 
 /// Ways to a repository that only name a place.
 const WAYS: [&str; 5] = ["https", "http", "ssh", "git", "file"];
@@ -29,7 +30,7 @@ pub struct Cloning {
     folder: PathBuf,
     id: String,
     /// Held as long as somebody is at it.
-    lock: Option<Locked>,
+    lock: Option<LockedFile>,
 }
 
 impl Cloning {
@@ -38,12 +39,12 @@ impl Cloning {
         let (address, _) = Address::parse(url).map_err(|error| refused(error.to_string()))?;
         if !names_a_place(address.as_str()) {
             return Err(refused(
-                "the address is none of https, http, ssh, git, file and user@host:path".into(),
+                "unsupported address; use https, http, ssh, git, file or user@host:path".into(),
             ));
         }
         // A token may hide there, and no server of repositories needs it.
         if address.http_host().is_some() && address.as_str().contains(['?', '#']) {
-            return Err(refused("the address holds more than a place".into()));
+            return Err(refused("the address has a query or a fragment".into()));
         }
         let clones = clones(state);
         private_folder(&clones)?;
@@ -76,7 +77,7 @@ impl Cloning {
     }
 
     /// Takes the clone into one's own hands; none if somebody else is at it.
-    pub(super) fn begin(&self) -> Result<Option<Locked>, BoardError> {
+    pub(super) fn begin(&self) -> Result<Option<LockedFile>, BoardError> {
         let lock = lock_path(&self.folder);
         for _ in 0..MOST_LOOKS {
             let taken = try_lock(&lock).map_err(StoreError::io("lock", &lock))?;
@@ -89,7 +90,7 @@ impl Cloning {
         Ok(None)
     }
 
-    pub(super) fn holding(mut self, lock: Locked) -> Self {
+    pub(super) fn holding(mut self, lock: LockedFile) -> Self {
         self.lock = Some(lock);
         self
     }

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use pleach_domain::id::BatchNumber;
 use pleach_domain::problem::Problem;
+use pleach_git::git::{GitError, StoreError};
+use pleach_log::database::DatabaseError;
+use pleach_system::state_folder::StateFolderError;
 use serde::Serialize;
 
 use crate::config::ConfigError;
-use crate::database::DatabaseError;
-use crate::git::{GitError, StoreError};
 use crate::plan_file::PlanFileError;
-use crate::state_folder::StateFolderError;
 
 /// One thing that is wrong with what was asked for, and where it stands in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -77,13 +77,13 @@ pub enum Fault {
 #[derive(Debug, thiserror::Error)]
 pub enum BoardError {
     /// No project has that id.
-    #[error("there is no project {0}")]
+    #[error("project {0} not found")]
     NoProject(String),
     /// No task has that id.
-    #[error("there is no task {0}")]
+    #[error("task {0} not found")]
     NoTask(String),
     /// A batch of the project is not over.
-    #[error("batch {batch} of the project is not over")]
+    #[error("batch {batch} of the project is still running")]
     ProjectBusy {
         /// The batch.
         batch: BatchNumber,
@@ -95,7 +95,7 @@ pub enum BoardError {
         message: String,
     },
     /// The task is in a batch that is not over.
-    #[error("task {key} is in batch {batch}, which is not over")]
+    #[error("task {key} is in batch {batch}, which is still running")]
     TaskBusy {
         /// Its id in its plan.
         key: String,
@@ -103,7 +103,7 @@ pub enum BoardError {
         batch: BatchNumber,
     },
     /// The task is written in a plan file, which alone says what it is.
-    #[error("task {key} is written in {place}")]
+    #[error("task {key} is defined in {place}")]
     TaskOfPlanFile {
         /// Its id in its plan.
         key: String,
@@ -124,13 +124,13 @@ pub enum BoardError {
     #[error("{}", told(.0))]
     Fields(Vec<FieldProblem>),
     /// No task was named.
-    #[error("no task is named")]
+    #[error("no tasks given")]
     NoTasks,
     /// The tasks belong to more than one project.
-    #[error("the tasks are of more than one project")]
+    #[error("the tasks belong to more than one project")]
     MixedProjects,
     /// The tasks are in phases or stages of more than one plan.
-    #[error("the tasks are in phases or stages of more than one plan: {}", .0.join(", "))]
+    #[error("the tasks belong to phases or stages of more than one plan: {}", .0.join(", "))]
     MixedPlans(Vec<String>),
     /// The project has no execution plan.
     #[error("the project has no execution plan")]
@@ -164,7 +164,7 @@ pub enum BoardError {
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// The system gave no random numbers.
-    #[error("could not make up an id")]
+    #[error("could not generate an id")]
     NoId(#[source] std::io::Error),
 }
 
@@ -232,22 +232,22 @@ impl BoardError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NoProject(_) => "GET /api/projects lists them".to_owned(),
-            Self::NoTask(_) => "GET /api/tasks lists them".to_owned(),
+            Self::NoProject(_) => "GET /api/projects lists all projects".to_owned(),
+            Self::NoTask(_) => "GET /api/tasks lists all tasks".to_owned(),
             Self::ProjectBusy { .. } | Self::TaskBusy { .. } => {
-                "wait until that batch is over, or cancel it".to_owned()
+                "wait until the batch finishes, or cancel it".to_owned()
             }
-            Self::NotCloned { .. } => "wait until it is there, or add it again".to_owned(),
-            Self::TaskOfPlanFile { place, .. } => format!("change it in {place}"),
-            Self::CannotHold { .. } => {
-                "a plan file says what is wanted and what is done".to_owned()
+            Self::NotCloned { .. } => {
+                "wait until cloning finishes, or add the project again".to_owned()
             }
+            Self::TaskOfPlanFile { place, .. } => format!("edit it in {place}"),
+            Self::CannotHold { .. } => "plan files record only open and done tasks".to_owned(),
             Self::Fields(problems) => return problems.iter().find_map(|one| one.hint.clone()),
-            Self::NoTasks => "name at least one task".to_owned(),
-            Self::MixedProjects => "start one batch a project".to_owned(),
-            Self::MixedPlans(_) => "start one batch for each of these plans".to_owned(),
-            Self::NoPlan => "PUT one, or import a plan file".to_owned(),
-            Self::Gone { .. } => "look at the file, and at the tasks once more".to_owned(),
+            Self::NoTasks => "pass at least one task id".to_owned(),
+            Self::MixedProjects => "start one batch per project".to_owned(),
+            Self::MixedPlans(_) => "start one batch per plan".to_owned(),
+            Self::NoPlan => "PUT /api/projects/{id}/plan, or import a plan file".to_owned(),
+            Self::Gone { .. } => "check the file, then reload the tasks".to_owned(),
             Self::PlanFile(error) => error.hint(),
             Self::Store(error) => return error.hint(),
             Self::Config(error) => error.hint(),

@@ -5,10 +5,13 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::{Plan, Stage};
 use pleach_domain::task::{Dependency, IfUnknown, Priority, Task, TaskStatus};
+use pleach_log::database::board::{BoardTables, TaskRow};
+use pleach_log::database::now;
+use pleach_log::database::projects::PlanRow;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
@@ -17,9 +20,6 @@ use super::shown::{PriorityWord, StatusWord, tell_created, tell_updated};
 use super::tasks::{blank, refuse_busy};
 use super::to_run::{of_file, task_of};
 use super::{Board, BoardError, FieldProblem, last_position, limits};
-use crate::database::board::{BoardTables, TaskRow};
-use crate::database::now;
-use crate::database::projects::PlanRow;
 use crate::plan_to_run::PlanOrigin;
 
 /// Batches of tasks that run one after the other.
@@ -250,9 +250,9 @@ impl Board {
 
 fn shown_file(path: &Path) -> Result<ExecutionPlan, BoardError> {
     let plan = of_file(path)?.document.plan;
-    let graph = Graph::of(&plan, Strictness::AsWritten);
+    let graph = Graph::new(&plan, Strictness::AsWritten);
     let open = graph.open_members();
-    let order = Order::of(&graph, &open, Rules::default());
+    let order = Order::new(&graph, &open, OrderRules::default());
     let name = |at: usize| plan.tasks[at].id.to_string();
     let tasks = plan.tasks.iter().zip(&open).filter(|(_, open)| **open);
     let is_open = |id: &str| graph.index().find(id).is_some_and(|at| open[at]);
@@ -356,7 +356,7 @@ fn check_graph(plan: &ExecutionPlan, rows: &[TaskRow]) -> Result<(), BoardError>
         tasks,
         ..Plan::default()
     };
-    let graph = Graph::of(&whole, Strictness::AsWritten);
+    let graph = Graph::new(&whole, Strictness::AsWritten);
     let problems = graph.errors().iter().map(|problem| {
         let line = problem.line.and_then(|line| usize::try_from(line).ok());
         let path = line.and_then(|line| paths.get(line.checked_sub(1)?));

@@ -3,8 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_formats::{Document, Identity};
+use pleach_log::database::BoardEvent;
+use pleach_log::database::board::{BoardTables, TaskRow};
+use pleach_log::database::projects::{MirroredRow, PlanRow};
 
 use super::execution_plan::{Stored, batches_of};
 use super::in_step::bring_in_step;
@@ -13,9 +16,6 @@ use super::shown::{drawn, tell_created};
 use super::sync::look;
 use super::tasks::blank;
 use super::{Board, BoardError, BoardTask, FieldProblem, last_position, limits};
-use crate::database::BoardEvent;
-use crate::database::board::{BoardTables, TaskRow};
-use crate::database::projects::{MirroredRow, PlanRow};
 use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::PlanOrigin;
@@ -38,7 +38,7 @@ impl Board {
             let tasks = document.plan.tasks.len();
             limits::many("markdown", tasks, limits::TASKS, problems);
             if tasks == 0 {
-                let problem = FieldProblem::new("markdown", "no_tasks", "there is no task in it");
+                let problem = FieldProblem::new("markdown", "no_tasks", "no tasks found");
                 problems.push(problem.hint("write tasks as `- [ ] text`"));
             }
         })?;
@@ -98,7 +98,7 @@ fn checked(
     document: &Document,
     field: &str,
 ) -> Result<Vec<pleach_domain::problem::Problem>, BoardError> {
-    let graph = Graph::of(&document.plan, Strictness::AsWritten);
+    let graph = Graph::new(&document.plan, Strictness::AsWritten);
     let problems = graph.errors().iter();
     let problems: Vec<FieldProblem> = problems
         .map(|problem| FieldProblem::of(field, problem))
@@ -112,24 +112,22 @@ fn inside(top: &Path, path: &str) -> Result<PathBuf, BoardError> {
     let refused = |message: String| {
         let problem = FieldProblem::new("path", "bad_path", message);
         BoardError::Fields(vec![
-            problem.hint("name a file of the project, seen from its folder: TODO.md"),
+            problem.hint("pass a path relative to the project, such as TODO.md"),
         ])
     };
     let asked = Path::new(path);
     let goes_down = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if path.is_empty() || path.contains('\0') || !asked.components().all(goes_down) {
-        return Err(refused(format!(
-            "{path:?} does not name a file of the project"
-        )));
+        return Err(refused(format!("{path:?} is not a file of the project")));
     }
     let top = top.canonicalize().unwrap_or_else(|_| top.to_owned());
     let file = top.join(asked).canonicalize();
-    let file = file.map_err(|error| refused(format!("{path} cannot be found: {error}")))?;
+    let file = file.map_err(|error| refused(format!("could not find {path}: {error}")))?;
     if !file.starts_with(&top) || file.starts_with(top.join(".git")) {
-        return Err(refused(format!("{path} leads out of the project")));
+        return Err(refused(format!("{path} is outside the project")));
     }
     if file.to_str().is_none() {
-        return Err(refused(format!("the path of {path} is no text")));
+        return Err(refused(format!("the path of {path} is not valid UTF-8")));
     }
     Ok(file)
 }
@@ -191,9 +189,9 @@ fn put_on_board(
 impl Stored {
     /// The waves of a document as batches, under the names that its tasks have on the board.
     fn of_waves(document: &Document, name: impl Fn(usize) -> String) -> Self {
-        let graph = Graph::of(&document.plan, Strictness::AsWritten);
+        let graph = Graph::new(&document.plan, Strictness::AsWritten);
         let everything = vec![true; document.plan.tasks.len()];
-        let order = Order::of(&graph, &everything, Rules::default());
+        let order = Order::new(&graph, &everything, OrderRules::default());
         Self {
             batches: batches_of(&order, &name),
             tasks: (0..document.plan.tasks.len()).map(name).collect(),

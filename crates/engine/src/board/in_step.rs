@@ -7,13 +7,13 @@ use std::collections::HashMap;
 
 use pleach_domain::plan::Index;
 use pleach_formats::{Document, Identity};
+use pleach_log::database::board::{BoardTables, Said, TaskRow};
+use pleach_log::database::{BoardEvent, now};
+use pleach_log::task_ids;
 
 use super::shown::{tell_created, tell_updated};
 use super::tasks::blank;
 use super::{BoardError, last_position};
-use crate::database::board::{BoardTables, Said, TaskRow};
-use crate::database::{BoardEvent, now};
-use crate::task_ids;
 
 /// Makes the rows of a plan those of a document that has no errors.
 pub(super) fn bring_in_step(

@@ -30,13 +30,13 @@ pub(super) fn line(path: &str, text: &str, most: usize, problems: &mut Vec<Field
     let message = if text.trim().is_empty() {
         format!("{path} is empty")
     } else if length > most {
-        format!("{path} has {length} characters, and {most} are the most")
+        format!("{path} has {length} characters; the maximum is {most}")
     } else if text.chars().any(char::is_control) {
-        format!("{path} has line breaks or other control characters")
+        format!("{path} contains line breaks or other control characters")
     } else {
         return;
     };
-    let hint = format!("give it 1 to {most} characters on one line");
+    let hint = format!("use 1 to {most} characters on one line");
     problems.push(FieldProblem::new(path, "out_of_range", message).hint(hint));
 }
 
@@ -54,15 +54,15 @@ pub(super) fn key(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
 pub(super) fn description(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
     if text.len() > DESCRIPTION {
         let message = format!(
-            "{path} has {} bytes, and {DESCRIPTION} are the most",
+            "{path} has {} bytes; the maximum is {DESCRIPTION}",
             text.len()
         );
-        let hint = "put the rest into a file of the project and name it";
+        let hint = "put the rest into a file of the project and refer to it";
         problems.push(FieldProblem::new(path, "out_of_range", message).hint(hint));
     }
     if text.contains('\0') {
-        let message = format!("{path} has a NUL character");
-        problems.push(FieldProblem::new(path, "out_of_range", message).hint("leave it out"));
+        let message = format!("{path} contains a NUL character");
+        problems.push(FieldProblem::new(path, "out_of_range", message).hint("remove it"));
     }
 }
 
@@ -85,8 +85,8 @@ pub(super) fn files(path: &str, files: &[String], problems: &mut Vec<FieldProble
 /// That there are not too many.
 pub(super) fn many(path: &str, count: usize, most: usize, problems: &mut Vec<FieldProblem>) {
     if count > most {
-        let message = format!("{path} has {count} entries, and {most} are the most");
-        let hint = format!("give at most {most}");
+        let message = format!("{path} has {count} entries; the maximum is {most}");
+        let hint = format!("pass at most {most}");
         problems.push(FieldProblem::new(path, "out_of_range", message).hint(hint));
     }
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Marker, WriteBackError, set_markers};
+use pleach_log::database::board::TaskRow;
+use pleach_log::database::{Database, DatabaseError, now};
 
 use super::shown::tell_updated;
 use super::to_run::refuse_link;
 use super::{Board, BoardError};
-use crate::database::board::TaskRow;
-use crate::database::{Database, DatabaseError, now};
 use crate::plan_file::{PlanFile, RewriteError, Settled};
 use crate::plan_to_run::PlanOrigin;
 
@@ -39,7 +39,7 @@ impl Board {
             TaskStatus::InProgress => Marker::InProgress,
             TaskStatus::Completed => Marker::Completed,
             TaskStatus::Failed | TaskStatus::Skipped | TaskStatus::Cancelled => {
-                return Err(cannot("a plan file has no word for it"));
+                return Err(cannot("a plan file has no such status"));
             }
         };
         // The file may have been edited since the row was read.
@@ -74,31 +74,29 @@ impl Board {
     }
 }
 
-impl Database {
-    /// Says how far tasks of a project's board are, and logs each that changed; ids of no task are passed over.
-    pub fn mark_on_board(
-        &mut self,
-        project: &str,
-        states: &[(TaskId, TaskStatus)],
-    ) -> Result<(), DatabaseError> {
-        self.change_boards(|tables| {
-            let wanted: HashMap<&str, TaskStatus> = states
-                .iter()
-                .map(|(task, state)| (task.as_str(), *state))
-                .collect();
-            let mut marked = Vec::new();
-            for mut row in tables.tasks_of(project, PlanOrigin::BOARD)? {
-                match wanted.get(row.key.as_str()) {
-                    Some(now_is) if *now_is != row.status => {
-                        row.status = *now_is;
-                        row.updated_at = now();
-                        tables.update(&row)?;
-                        marked.push(row);
-                    }
-                    _ => {}
+/// Says how far tasks of a project's board are, and logs each that changed; ids of no task are passed over.
+pub fn mark_on_board(
+    database: &mut Database,
+    project: &str,
+    states: &[(TaskId, TaskStatus)],
+) -> Result<(), DatabaseError> {
+    database.change_boards(|tables| {
+        let wanted: HashMap<&str, TaskStatus> = states
+            .iter()
+            .map(|(task, state)| (task.as_str(), *state))
+            .collect();
+        let mut marked = Vec::new();
+        for mut row in tables.tasks_of(project, PlanOrigin::BOARD)? {
+            match wanted.get(row.key.as_str()) {
+                Some(now_is) if *now_is != row.status => {
+                    row.status = *now_is;
+                    row.updated_at = now();
+                    tables.update(&row)?;
+                    marked.push(row);
                 }
+                _ => {}
             }
-            tell_updated(tables, project, &marked)
-        })
-    }
+        }
+        tell_updated(tables, project, &marked)
+    })
 }

@@ -5,6 +5,11 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use pleach_git::git::{Git, Store};
+use pleach_log::database::board::BoardTables;
+use pleach_log::database::projects::{CloneState, ProjectRow};
+use pleach_log::database::{BoardEvent, now};
+use pleach_system::text::moment::rfc3339;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
@@ -12,11 +17,6 @@ use super::cloning::{self, Cloning};
 use super::limits;
 use super::shown::plan_name;
 use super::{Board, BoardError, FieldProblem};
-use crate::database::board::BoardTables;
-use crate::database::projects::{CloneState, ProjectRow};
-use crate::database::{BoardEvent, now};
-use crate::git::{Git, Store};
-use crate::moment::rfc3339;
 use crate::plan_in_use::{self, project_folder};
 
 /// A repository or a folder that Pleach works on.
@@ -252,24 +252,27 @@ fn real_folder(path: &Path) -> Result<PathBuf, BoardError> {
         Err(BoardError::Fields(vec![problem]))
     };
     if !path.is_absolute() {
-        let hint = "give the whole path, from / on".to_owned();
-        return wrong(format!("{shown} is no absolute path"), hint);
+        let hint = "pass an absolute path".to_owned();
+        return wrong(format!("{shown} is not an absolute path"), hint);
     }
     match path.canonicalize() {
         Ok(real) if real.is_dir() => Ok(real),
         Ok(real) => {
             let above = real.parent().unwrap_or(&real).display();
-            wrong(format!("{shown} is no folder"), format!("{above} is one"))
+            wrong(
+                format!("{shown} is not a folder"),
+                format!("{above} is a folder"),
+            )
         }
         Err(error) => {
             let above = path.ancestors().find(|above| above.is_dir());
             let above = above.unwrap_or(Path::new("/")).display();
             let hint = if error.kind() == ErrorKind::PermissionDenied {
-                format!("the server may not look into {above}")
+                format!("the server has no permission to read {above}")
             } else {
-                format!("the machine of the server has {above}, but not what follows")
+                format!("on the server's machine, only {above} exists")
             };
-            wrong(format!("{shown} cannot be found: {error}"), hint)
+            wrong(format!("could not find {shown}: {error}"), hint)
         }
     }
 }

@@ -13,12 +13,12 @@ use pleach_formats::Identity;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::database::board::{BoardTables, InBatch, TaskRow};
-use crate::database::{BoardEvent, DatabaseError, LoadedBatch};
-use crate::moment::rfc3339;
 use crate::plan_to_run::PlanOrigin;
-use crate::view::{BatchView, Owner, Surroundings};
 use pleach_domain::task_status_word::TaskStatusWord;
+use pleach_log::database::board::{BoardTables, InBatch, TaskRow};
+use pleach_log::database::{BoardEvent, DatabaseError, LoadedBatch};
+use pleach_log::view::{BatchView, Owner, Surroundings};
+use pleach_system::text::moment::rfc3339;
 
 /// A task of a project.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

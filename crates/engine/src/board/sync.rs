@@ -9,14 +9,14 @@ use std::time::{Duration, SystemTime};
 
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_formats::Document;
+use pleach_log::database::BoardEvent;
+use pleach_log::database::board::BoardTables;
+use pleach_log::database::projects::MirroredRow;
 
 use super::in_step::{bring_in_step, leaves_any_out};
 use super::projects::top_of;
 use super::shown::plan_name;
 use super::{Board, BoardError, limits};
-use crate::database::BoardEvent;
-use crate::database::board::BoardTables;
-use crate::database::projects::MirroredRow;
 use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 
@@ -107,7 +107,7 @@ fn read(path: &Path, top: &Path) -> Result<Document, String> {
     let name = plan_name(&path.to_string_lossy(), top).unwrap_or_default();
     let inside = path.canonicalize();
     if inside.is_ok_and(|inside| inside != path) {
-        return Err(format!("{name} has become a link"));
+        return Err(format!("{name} is a symbolic link now"));
     }
     let file = PlanFile::load(path).map_err(|error| error.to_string())?;
     let mut document = pleach_formats::read(file.text());
@@ -115,7 +115,7 @@ fn read(path: &Path, top: &Path) -> Result<Document, String> {
     if document.plan.tasks.len() > limits::TASKS {
         return Err(format!("{name} has more than {} tasks", limits::TASKS));
     }
-    let graph = Graph::of(&document.plan, Strictness::AsWritten);
+    let graph = Graph::new(&document.plan, Strictness::AsWritten);
     match graph.errors().first() {
         None => Ok(document),
         Some(problem) => Err(match problem.line {

@@ -6,14 +6,14 @@ use pleach_domain::graph::{Graph, Strictness};
 use pleach_domain::problem::Code;
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_formats::Identity;
+use pleach_log::database::board::{BoardTables, TaskRow};
+use pleach_log::database::{BoardEvent, DatabaseError, now};
+use pleach_log::view::AttemptView;
 
 use super::projects::{known, top_of};
 use super::shown::{drawn, is_of_batch, plan_name, tell_created, tell_updated};
 use super::{Board, BoardError, BoardTask, FieldProblem, limits};
-use crate::database::board::{BoardTables, TaskRow};
-use crate::database::{BoardEvent, DatabaseError, now};
 use crate::plan_to_run::PlanOrigin;
-use crate::view::AttemptView;
 
 /// Places beyond it are too coarse to put something between two of them.
 const FARTHEST: f64 = 1e12;
@@ -79,9 +79,9 @@ impl TaskChange {
         if let Some(position) = self.position
             && !(-FARTHEST..=FARTHEST).contains(&position)
         {
-            let message = format!("position is not from -{FARTHEST} to {FARTHEST}");
+            let message = format!("position must be between -{FARTHEST} and {FARTHEST}");
             let problem = FieldProblem::new("position", "out_of_range", message);
-            problems.push(problem.hint("choose a number between those of its neighbours"));
+            problems.push(problem.hint("use a number between the positions of its neighbours"));
         }
     }
 
@@ -341,27 +341,27 @@ fn needs_of(
         let path = format!("dependsOn[{place}]");
         match tables.task(id)? {
             None => problems.push(
-                FieldProblem::new(path, "unknown_dependency", format!("there is no task {id}"))
-                    .hint("GET /api/tasks lists them"),
+                FieldProblem::new(path, "unknown_dependency", format!("task {id} not found"))
+                    .hint("GET /api/tasks lists all tasks"),
             ),
             Some(need) if need.project != row.project => problems.push(
                 FieldProblem::new(
                     path,
                     "foreign_dependency",
-                    format!("task {id} is of another project"),
+                    format!("task {id} belongs to another project"),
                 )
-                .hint("a task needs tasks of its own project only"),
+                .hint("a task can depend only on tasks of its own project"),
             ),
             Some(need) if need.plan != row.plan => problems.push(
                 FieldProblem::new(
                     path,
                     "foreign_dependency",
-                    format!("task {id} is of a plan file"),
+                    format!("task {id} belongs to a plan file"),
                 )
-                .hint("a task needs tasks of its own plan only"),
+                .hint("a task can depend only on tasks of its own plan"),
             ),
             Some(need) if need.id == row.id => problems.push(
-                FieldProblem::new(path, "self_dependency", "the task would wait for itself")
+                FieldProblem::new(path, "self_dependency", "a task cannot depend on itself")
                     .hint("remove the dependency"),
             ),
             Some(need) if keys.contains(&need.key) => {}
@@ -391,7 +391,7 @@ fn refuse_cycle(
         ..row.clone()
     });
     let plan = super::plan_of_rows(&rows);
-    let graph = Graph::of(&plan, Strictness::AsWritten);
+    let graph = Graph::new(&plan, Strictness::AsWritten);
     let problems: Vec<FieldProblem> = graph
         .errors()
         .iter()

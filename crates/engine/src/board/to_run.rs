@@ -5,18 +5,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan, Stage};
 use pleach_domain::task::{Dependency, Hold, IfUnknown, Task};
 use pleach_formats::{Document, Identity, Mark, TaskPlace};
+use pleach_log::database::board::TaskRow;
+use pleach_log::database::projects::PlanRow;
 
 use super::projects::ProjectStatus;
 use super::shown::plan_name;
 use super::tasks::task_row;
 use super::{Board, BoardError, FieldProblem, Project, execution_plan};
-use crate::database::board::TaskRow;
-use crate::database::projects::PlanRow;
 use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
@@ -121,7 +121,7 @@ impl Board {
             }),
             ProjectStatus::Failed => Err(BoardError::NotCloned {
                 message: format!(
-                    "{} could not be cloned: {}",
+                    "could not clone {}: {}",
                     project.name,
                     project.error.unwrap_or_default()
                 ),
@@ -153,7 +153,7 @@ pub(super) fn task_of(row: &TaskRow) -> Task {
 fn staged(rows: &[TaskRow], json: &str) -> Plan {
     let stored = execution_plan::Stored::read(json);
     let all = super::plan_of_rows(rows);
-    let graph = Graph::of(&all, Strictness::AsWritten);
+    let graph = Graph::new(&all, Strictness::AsWritten);
     let named: HashSet<&str> = stored.keys().collect();
     let chosen: Vec<usize> = (0..all.tasks.len())
         .filter(|position| named.contains(all.tasks[*position].id.as_str()))
@@ -226,8 +226,8 @@ fn in_stages(mut plan: PlanToRun) -> PlanToRun {
     if !written.stages.is_empty() {
         return plan;
     }
-    let graph = Graph::of(written, Strictness::AsWritten);
-    let order = Order::of(&graph, &graph.open_members(), Rules::default());
+    let graph = Graph::new(written, Strictness::AsWritten);
+    let order = Order::new(&graph, &graph.open_members(), OrderRules::default());
     let waves = order.waves.iter().enumerate();
     let stages = waves.map(|(at, wave)| Stage {
         id: (at + 1).to_string(),
@@ -246,9 +246,9 @@ fn in_stages(mut plan: PlanToRun) -> PlanToRun {
 pub(super) fn refuse_link(path: &Path) -> Result<(), BoardError> {
     match path.canonicalize() {
         Ok(end) if end != path => {
-            let message = format!("{} has become a link", path.display());
+            let message = format!("{} is a symbolic link now", path.display());
             let problem = FieldProblem::new("plan", "bad_path", message);
-            let problem = problem.hint("put the file itself in its place");
+            let problem = problem.hint("replace the link with the file itself");
             Err(BoardError::Fields(vec![problem]))
         }
         _ => Ok(()),

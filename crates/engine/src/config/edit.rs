@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::problem::nearest;
+use pleach_system::files::regular_file::read_settings;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use super::FILE_NAME;
@@ -15,9 +16,8 @@ use super::error::{ConfigError, Origin};
 use super::fields::{AGENTS, OF_AGENT, line_at};
 use super::keys::{KEYS, Key};
 use super::kinds::{Kind as _, List, Text};
-use super::layers::users_file;
+use super::layers::{Shown, users_file};
 use crate::config::Settings;
-use crate::regular_file::read_settings;
 
 /// Whose file is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +48,10 @@ pub fn set(key: &str, text: &str, whose: Whose, repository: &Path) -> Result<Edi
 }
 
 /// Sets several keys in a file, all or none.
-pub fn set_all(
-    changes: &[(&str, String)],
-    whose: Whose,
-    repository: &Path,
-) -> Result<(), ConfigError> {
-    let values = changes.iter();
-    let values = values.map(|(key, text)| Ok((*key, value_of(key, text)?)));
+pub fn set_all(changes: &[Shown], whose: Whose, repository: &Path) -> Result<(), ConfigError> {
+    let values = { changes.iter() }
+        .filter_map(|change| Some((change.key.as_str(), change.text.as_deref()?)))
+        .map(|(key, text)| Ok((key, value_of(key, text)?)));
     edit(&values.collect::<Result<Vec<_>, _>>()?, whose, repository).map(drop)
 }
 

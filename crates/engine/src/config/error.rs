@@ -77,7 +77,7 @@ pub enum ConfigError {
         message: String,
     },
     /// A key is not known.
-    #[error("{origin}: there is no key {key:?}")]
+    #[error("{origin}: unknown key {key:?}")]
     UnknownKey {
         /// Where.
         origin: Origin,
@@ -132,18 +132,18 @@ impl ConfigError {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Io { .. } => "check that the file can be read".to_owned(),
-            Self::Write { .. } => "check that the folder can be written to".to_owned(),
-            Self::Malformed { .. } => "correct the file; it is TOML".to_owned(),
+            Self::Io { .. } => "check that the file is readable".to_owned(),
+            Self::Write { .. } => "check that the folder is writable".to_owned(),
+            Self::Malformed { .. } => "fix the TOML syntax".to_owned(),
             Self::UnknownKey { nearest, .. } | Self::Wrong { nearest, .. }
                 if let Some(near) = nearest =>
             {
                 format!("did you mean {near}?")
             }
-            Self::UnknownKey { .. } => "`pleach config` lists the keys there are".to_owned(),
-            Self::Wrong { .. } => "correct the value, or remove it for the default".to_owned(),
+            Self::UnknownKey { .. } => "`pleach config` lists all keys".to_owned(),
+            Self::Wrong { .. } => "change the value, or remove it to use the default".to_owned(),
             Self::Branches { .. } => "`pleach config` shows how branches are named".to_owned(),
-            Self::Homeless { .. } => "write the whole path".to_owned(),
+            Self::Homeless { .. } => "use an absolute path".to_owned(),
             Self::Several(all) => all.first().map(Self::hint).unwrap_or_default(),
         }
     }

@@ -1,22 +1,25 @@
 //! Every key there is: what it is for, what it takes, and what it is when nobody sets it.
 //!
-//! The only place that lists them; layers, settings, `pleach config` and `pleach init` follow from it.
+//! The only place that lists them: layers, `Settings`, `pleach config` and `pleach init` follow from it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{Landing, NoChanges, OnConflict};
-use pleach_domain::choice::{ForgeKind, NetworkChoice, SandboxChoice, Strategy};
+use pleach_domain::choice::{
+    ForgeKind, Landing, NetworkChoice, NoChanges, OnConflict, OnInvalid, RunMode, SandboxChoice,
+    Strategy,
+};
 use pleach_domain::phase::Threshold;
 use toml_edit::Value;
 
+use super::error::ConfigError;
 use super::fields::Fields;
 use super::kinds::{
-    CachedPaths, Count, Dollars, Kind, List, OneOf, Parallel, Place, Sandbox, Share, Size, Switch,
-    Text, Time, TimeOrOff, UpToAWeek,
+    CachedPaths, Count, Dollars, Kind, List, OneOf, Parallel, PathList, Place, Sandbox, Share,
+    Shell, Size, Switch, Text, Time, TimeOrOff, USUAL_LIMIT_WAIT, UpToAWeek,
 };
-use super::{AgentConfig, MaxParallel, Mode, OnInvalid};
+use super::{AgentConfig, MaxParallel};
 
 /// A key of the configuration.
 #[derive(Debug)]
@@ -38,17 +41,20 @@ pub struct Key {
 }
 
 /// What a key is once all layers are known: its value if it has a default, else perhaps none.
-macro_rules! settled {
+macro_rules! setting {
     ($value:ty) => { Option<$value> };
     ($value:ty = $default:expr) => { $value };
 }
 
 macro_rules! settle {
-    ($said:expr) => {
+    ($kind:ty, $said:expr, $repository:expr) => {
         $said
+            .filter(|said| !<$kind as Kind>::is_nothing(said))
+            .map(|said| <$kind as Kind>::meant(said, $repository))
+            .transpose()?
     };
-    ($said:expr, $default:expr) => {
-        $said.unwrap_or_else(|| $default)
+    ($kind:ty, $said:expr, $repository:expr, $default:expr) => {
+        <$kind as Kind>::meant($said.unwrap_or_else(|| $default), $repository)?
     };
 }
 
@@ -86,12 +92,14 @@ macro_rules! keys {
             pub agents: BTreeMap<String, AgentConfig>,
         }
 
-        /// What all layers together say, with the defaults.
-        #[derive(Debug)]
-        pub(crate) struct Settled {
-            $(pub(crate) $field: settled!($value $(= $default)?),)*
-            pub(crate) model: Option<String>,
-            pub(crate) agents: BTreeMap<String, AgentConfig>,
+        /// Everything that can be set, with paths that are absolute if the repository's is.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Settings {
+            $(#[doc = $about] pub $field: setting!($value $(= $default)?),)*
+            /// The model that the agent is to use, whatever its own table says.
+            pub model: Option<String>,
+            /// What is said of agents, by name.
+            pub agents: BTreeMap<String, AgentConfig>,
         }
 
         /// Every key, in the order in which they are shown; those of agents come besides.
@@ -133,13 +141,13 @@ macro_rules! keys {
                 }
             }
 
-            /// With the defaults for what is not said.
-            pub(crate) fn settled(self) -> Settled {
-                Settled {
-                    $($field: settle!(self.$field $(, $default)?),)*
-                    model: self.model,
+            /// With the defaults for what is not said; paths are meant from the repository.
+            pub(super) fn settled(self, repository: &Path) -> Result<Settings, ConfigError> {
+                Ok(Settings {
+                    $($field: settle!($kind, self.$field, repository $(, $default)?),)*
+                    model: self.model.filter(|model| !model.is_empty()),
                     agents: self.agents,
-                }
+                })
             }
         }
     };
@@ -151,85 +159,85 @@ keys! {
     /// The plan in use.
     plan: PathBuf as Place, "\"TODO.md\"" or "TODO.md, or the only plan with open tasks in docs/plans";
     /// The name of the agent to run.
-    agent: String as Text, "\"mine\"" or "the only one there is";
-    /// How many tasks of a batch run at once.
+    agent: String as Text, "\"mine\"" or "the only one installed";
+    /// The number of tasks of a batch that run at once.
     max_parallel: MaxParallel as Parallel = MaxParallel::AtMost(3), "\"auto\"";
-    /// How many tasks run at once over all batches of this user.
+    /// The number of tasks that run at once, over all batches of this user.
     parallel_limit: usize as Count<usize, 1, 64> = 8, "4";
-    /// Whether tasks run side by side or one by one.
-    mode: Mode as OneOf<Mode> = Mode::Parallel, "\"queue\"";
-    /// Whether a queue goes on without being asked.
+    /// Whether tasks run in parallel or one at a time.
+    mode: RunMode as OneOf<RunMode> = RunMode::default(), "\"queue\"";
+    /// Whether a queue starts its next task without approval.
     queue_auto_approve: bool as Switch = false, "true";
-    /// Whether nothing new starts once a task has failed.
+    /// Whether the rest of a batch is cancelled as soon as a task fails.
     stop_on_failure: bool as Switch = false, "true";
-    /// What becomes of a task that does not merge.
+    /// What to do with a task that does not merge cleanly.
     on_conflict: OnConflict as OneOf<OnConflict> = OnConflict::default(), "\"rerun\"";
-    /// Which history leads to the woven tree.
+    /// The history to write; the resulting tree is the same.
     merge: Strategy as OneOf<Strategy> = Strategy::default(), "\"squash\"";
-    /// A command of the shell that tests what is woven.
-    validate: String as Text, "\"cargo test\"" or "none: nothing is tested";
-    /// How long that command may take.
+    /// The shell command that tests the woven result.
+    validate: String as Shell, "\"cargo test\"" or "none, nothing is tested";
+    /// The time limit for the tests.
     validate_timeout: Duration as Time = Duration::from_mins(30), "\"1h\"";
-    /// Names of environment variables that it gets besides the usual ones.
+    /// Names of additional environment variables for the tests.
     validate_env: Vec<String> as List = Vec::new(), "[\"DATABASE_URL\"]";
-    /// What a red result means: the guilty tasks go, or the batch fails.
+    /// What to do if the tests fail: drop the tasks that break them, or fail the batch.
     on_invalid: OnInvalid as OneOf<OnInvalid> = OnInvalid::default(), "\"fail\"";
-    /// Where the result goes.
+    /// How the result lands.
     land: Landing as OneOf<Landing> = Landing::PullRequest, "\"none\"";
-    /// What an agent has done that changed nothing and did not say why: nothing, so that it is asked once more, or its task.
+    /// What to do if an agent changes nothing and gives no reason: ask it again, or take the task as done.
     no_changes: NoChanges as OneOf<NoChanges> = NoChanges::default(), "\"done\"";
-    /// The share of earlier phases that must be done before a phase opens.
+    /// The share of each earlier phase that must be done before a phase opens.
     phase_threshold: Threshold as Share = Threshold::default(), "1.0";
-    /// How often a task is tried again.
+    /// The number of retries of a failed task.
     retries: u32 as Count<u32, 0, 20> = 2, "0";
-    /// How long the first pause before another try is.
+    /// The pause before the first retry.
     retry_pause: Duration as Time = Duration::from_secs(5), "\"30s\"";
     /// The longest wait for a usage limit.
-    limit_wait: Duration as UpToAWeek = Duration::from_hours(6), "\"1h\"";
-    /// How long a task may take.
+    limit_wait: Duration as UpToAWeek = USUAL_LIMIT_WAIT, "\"1h\"";
+    /// The time limit for a task.
     task_timeout: Duration as Time = Duration::from_hours(1), "\"2h\"";
-    /// How long an agent may be silent.
+    /// How long an agent may print nothing before it is stopped.
     stall_timeout: Duration as Time = Duration::from_mins(10), "\"30m\"";
-    /// A command of the shell that prepares each worktree.
-    setup: String as Text, "\"npm ci\"" or "none";
-    /// Paths that stay when a worktree is used again.
+    /// The shell command that prepares each worktree.
+    setup: String as Shell, "\"npm ci\"" or "none";
+    /// Paths to keep when a worktree is reused.
     cache: Vec<String> as CachedPaths = Vec::new(), "[\"target\"]";
-    /// What the names of all branches begin with.
+    /// The prefix of all branch names.
     branch_prefix: String as Text = "pleach".to_owned(), "\"bot\"";
-    /// The pattern of the name of a task's branch.
+    /// The pattern of task branch names.
     task_branch: String as Text = "{{prefix}}/task-{{batch}}/{{task}}".to_owned(), "\"{{prefix}}/t/{{batch}}-{{task}}\"";
-    /// The pattern of the name of a batch's branch.
+    /// The pattern of batch branch names.
     batch_branch: String as Text = "{{prefix}}/batch-{{batch}}".to_owned(), "\"{{prefix}}/b/{{batch}}\"";
-    /// What holds setup, agents and tests.
+    /// The sandbox for setup, agents and tests.
     sandbox: SandboxChoice as Sandbox, "\"strict\"" or "landlock where the kernel has it";
-    /// Paths that they may write to besides.
-    sandbox_write: Vec<String> as List = Vec::new(), "[\"~/.m2\"]";
-    /// Closed paths that they may read all the same.
-    sandbox_read: Vec<String> as List = Vec::new(), "[\"~/.npmrc\"]";
-    /// Whether they reach anybody over the network.
+    /// Additional paths that they may write to.
+    sandbox_write: Vec<PathBuf> as PathList = Vec::new(), "[\"~/.m2\"]";
+    /// Paths that are closed by default and that they may read.
+    sandbox_read: Vec<PathBuf> as PathList = Vec::new(), "[\"~/.npmrc\"]";
+    /// Whether they have network access.
     network: NetworkChoice as OneOf<NetworkChoice> = NetworkChoice::default(), "\"none\"";
-    /// What a batch may cost, in dollars.
+    /// The budget of a batch, in dollars.
     budget_usd: u64 as Dollars, "20" or "no limit";
-    /// How many tokens a batch may take.
+    /// The budget of a batch, in tokens.
     budget_tokens: u64 as Count<u64, 1, { i64::MAX }>, "5000000" or "no limit";
-    /// What a task may cost, in dollars.
+    /// The budget of a task, in dollars.
     task_budget_usd: u64 as Dollars, "2.5" or "no limit";
-    /// How many tokens a task may take.
+    /// The budget of a task, in tokens.
     task_budget_tokens: u64 as Count<u64, 1, { i64::MAX }>, "500000" or "no limit";
-    /// With less free space than this, nothing new starts.
+    /// No task starts with less free disk space than this.
     min_free_disk: u64 as Size = 2 << 30, "\"5GiB\"";
-    /// How often coming conflicts are looked for.
+    /// How often to check for likely conflicts.
     radar: Duration as TimeOrOff = Duration::from_secs(30), "\"off\"";
-    /// Whether the worktrees of tasks that did not make it stay.
+    /// Whether to keep the worktrees of unsuccessful tasks.
     keep_failed: bool as Switch = true, "false";
-    /// How long work that was kept stays.
+    /// How long kept work is stored.
     keep_work: Duration as Time = Duration::from_hours(90 * 24), "\"30d\"";
     /// The folder for worktrees.
     worktrees: PathBuf as Place, "\"~/trees\"" or "the state folder";
-    /// The file of the prompt's template.
-    prompt: PathBuf as Place, "\"prompt.md\"" or "none: the usual words";
-    /// What kind of server the result goes to.
-    forge ["forge.kind"]: ForgeKind as OneOf<ForgeKind>, "\"github\"" or "found from its address";
+    /// The file of the prompt template.
+    prompt: PathBuf as Place, "\"prompt.md\"" or "the built-in prompt";
+    /// The kind of forge.
+    forge ["forge.kind"]: ForgeKind as OneOf<ForgeKind>, "\"github\"" or "detected from the remote";
 }
 
 impl Key {

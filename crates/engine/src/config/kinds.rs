@@ -2,17 +2,21 @@
 //!
 //! Knows nothing of which key takes which.
 
+mod paths;
+
 use std::marker::PhantomData;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
-use pleach_domain::choice::SandboxChoice;
+use pleach_domain::choice::{Choice, SandboxChoice};
 use pleach_domain::phase::Threshold;
 use pleach_domain::problem::nearest;
 use toml_edit::{Array, Value};
 
+pub(super) use paths::{CachedPaths, PathList, Place};
+
 use super::MaxParallel;
-use crate::cached_path::cached_path;
+use super::error::ConfigError;
 
 /// A kind of value.
 pub(super) trait Kind {
@@ -48,6 +52,16 @@ pub(super) trait Kind {
     fn nearest(_: &Value) -> Option<String> {
         None
     }
+
+    /// Whether it takes a key without a default away, whatever lower layers say.
+    fn is_nothing(_: &Self::Value) -> bool {
+        false
+    }
+
+    /// What it means in a repository.
+    fn meant(value: Self::Value, _: &Path) -> Result<Self::Value, ConfigError> {
+        Ok(value)
+    }
 }
 
 /// Any text.
@@ -57,7 +71,7 @@ impl Kind for Text {
     type Value = String;
 
     fn wanted() -> String {
-        "text in quotes".to_owned()
+        "a string in quotes".to_owned()
     }
 
     fn read(value: &Value) -> Option<String> {
@@ -67,24 +81,32 @@ impl Kind for Text {
     fn write(value: &String) -> Value {
         value.into()
     }
+
+    fn is_nothing(value: &String) -> bool {
+        value.is_empty()
+    }
 }
 
-/// A path.
-pub(super) struct Place;
+/// A command of the shell.
+pub(super) struct Shell;
 
-impl Kind for Place {
-    type Value = PathBuf;
+impl Kind for Shell {
+    type Value = String;
 
     fn wanted() -> String {
-        "a path in quotes".to_owned()
+        Text::wanted()
     }
 
-    fn read(value: &Value) -> Option<PathBuf> {
-        value.as_str().map(PathBuf::from)
+    fn read(value: &Value) -> Option<String> {
+        Text::read(value)
     }
 
-    fn write(value: &PathBuf) -> Value {
-        value.to_string_lossy().as_ref().into()
+    fn write(value: &String) -> Value {
+        Text::write(value)
+    }
+
+    fn is_nothing(value: &String) -> bool {
+        value.trim().is_empty()
     }
 }
 
@@ -95,7 +117,7 @@ impl Kind for List {
     type Value = Vec<String>;
 
     fn wanted() -> String {
-        "a list of texts, as in [\"one\", \"two\"]".to_owned()
+        "a list of strings, as in [\"one\", \"two\"]".to_owned()
     }
 
     fn read(value: &Value) -> Option<Vec<String>> {
@@ -105,27 +127,6 @@ impl Kind for List {
 
     fn write(value: &Vec<String>) -> Value {
         value.iter().collect::<Array>().into()
-    }
-}
-
-/// Paths within a worktree.
-pub(super) struct CachedPaths;
-
-impl Kind for CachedPaths {
-    type Value = Vec<String>;
-
-    fn wanted() -> String {
-        "a list of paths in the repository, without .. and not .git, as in [\"target\"]".to_owned()
-    }
-
-    fn read(value: &Value) -> Option<Vec<String>> {
-        let paths = List::read(value)?;
-        let are_fit = paths.iter().all(|path| cached_path(path).is_some());
-        are_fit.then_some(paths)
-    }
-
-    fn write(value: &Vec<String>) -> Value {
-        List::write(value)
     }
 }
 
@@ -185,36 +186,30 @@ impl Kind for Switch {
     }
 }
 
-/// A value that is one of a few words.
-pub(super) trait Word: Copy + PartialEq + 'static {
-    /// Each word with what it means.
-    const WORDS: &'static [(&'static str, Self)];
-}
-
 /// One of a few words.
-pub(super) struct OneOf<W>(PhantomData<W>);
+pub(super) struct OneOf<C>(PhantomData<C>);
 
-impl<W: Word> Kind for OneOf<W> {
-    type Value = W;
+impl<C: Choice> Kind for OneOf<C> {
+    type Value = C;
 
     fn wanted() -> String {
-        let words: Vec<&str> = W::WORDS.iter().map(|(word, _)| *word).collect();
+        let words: Vec<&str> = C::WORDS.iter().map(|(word, _)| *word).collect();
         format!("one of {}", words.join(", "))
     }
 
-    fn read(value: &Value) -> Option<W> {
+    fn read(value: &Value) -> Option<C> {
         let text = value.as_str()?;
-        let meant = W::WORDS.iter().find(|(word, _)| *word == text)?;
-        Some(meant.1)
+        let (_, meant) = C::WORDS.iter().find(|(word, _)| *word == text)?;
+        Some(meant.clone())
     }
 
-    fn write(value: &W) -> Value {
-        let word = W::WORDS.iter().find(|(_, meant)| meant == value);
+    fn write(value: &C) -> Value {
+        let word = C::WORDS.iter().find(|(_, meant)| meant == value);
         word.map_or("", |(word, _)| *word).into()
     }
 
     fn nearest(value: &Value) -> Option<String> {
-        let words = W::WORDS.iter().map(|(word, _)| *word);
+        let words = C::WORDS.iter().map(|(word, _)| *word);
         nearest(value.as_str()?, words).map(str::to_owned)
     }
 }
@@ -242,7 +237,10 @@ impl Kind for Time {
 /// The longest wait for a usage limit that anybody may set: limits of agents last a week at most.
 pub(crate) const MOST_LIMIT_WAIT: Duration = Duration::from_hours(7 * 24);
 
-/// A time with its unit that is no longer than that.
+/// The one that holds if nobody sets it.
+pub(crate) const USUAL_LIMIT_WAIT: Duration = Duration::from_hours(6);
+
+/// A time with its unit that is at most `MOST_LIMIT_WAIT`.
 pub(super) struct UpToAWeek;
 
 impl Kind for UpToAWeek {
@@ -389,29 +387,13 @@ impl Kind for Parallel {
 /// What holds programs: a word, or a command.
 pub(super) struct Sandbox;
 
-/// A sandbox that is one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SandboxWord {
-    None,
-    Landlock,
-    Strict,
-}
-
-impl Word for SandboxWord {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("none", Self::None),
-        ("landlock", Self::Landlock),
-        ("strict", Self::Strict),
-    ];
-}
-
 impl Kind for Sandbox {
     type Value = SandboxChoice;
 
     fn wanted() -> String {
         format!(
             "{}, or a command of at least one word, as in [\"bwrap\", \"--ro-bind\"]",
-            OneOf::<SandboxWord>::wanted()
+            OneOf::<SandboxChoice>::wanted()
         )
     }
 
@@ -420,24 +402,18 @@ impl Kind for Sandbox {
             let words = List::read(value)?;
             return (!words.is_empty()).then_some(SandboxChoice::Wrapper(words));
         }
-        Some(match OneOf::<SandboxWord>::read(value)? {
-            SandboxWord::None => SandboxChoice::None,
-            SandboxWord::Landlock => SandboxChoice::Landlock,
-            SandboxWord::Strict => SandboxChoice::Strict,
-        })
+        OneOf::read(value)
     }
 
     fn write(value: &SandboxChoice) -> Value {
         match value {
-            SandboxChoice::None => "none".into(),
-            SandboxChoice::Landlock => "landlock".into(),
-            SandboxChoice::Strict => "strict".into(),
             SandboxChoice::Wrapper(words) => List::write(words),
+            named => OneOf::write(named),
         }
     }
 
     fn nearest(value: &Value) -> Option<String> {
-        OneOf::<SandboxWord>::nearest(value)
+        OneOf::<SandboxChoice>::nearest(value)
     }
 }
 

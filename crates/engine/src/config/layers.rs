@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::problem::nearest;
+use pleach_system::files::regular_file::read_settings;
 use serde_json::json;
 use toml_edit::{Document, Item, Table, Value};
 
@@ -15,7 +16,6 @@ use super::error::{ConfigError, Origin};
 use super::fields::{Fields, line_at};
 use super::keys::{Config, KEYS};
 use super::{FILE_NAME, VARIABLES};
-use crate::regular_file::read_settings;
 
 /// Variables that mean something else.
 const OTHER_VARIABLES: [&str; 18] = [

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use pleach_domain::batch::{Landing, NoChanges, OnConflict};
-use pleach_domain::choice::{ForgeKind, NetworkChoice, SandboxChoice, Strategy};
+use pleach_domain::choice::{
+    ForgeKind, Landing, NetworkChoice, NoChanges, OnConflict, OnInvalid, RunMode, SandboxChoice,
+    Strategy,
+};
 use pleach_domain::phase::Threshold;
 
 use super::layers::misspelt;
@@ -99,7 +101,7 @@ fn every_key_that_is_acted_on_is_read() {
         model: None,
         max_parallel: Some(MaxParallel::AtMost(2)),
         parallel_limit: Some(4),
-        mode: Some(Mode::Queue),
+        mode: Some(RunMode::Queue),
         queue_auto_approve: Some(true),
         stop_on_failure: Some(true),
         on_conflict: Some(OnConflict::Rerun),
@@ -123,8 +125,8 @@ fn every_key_that_is_acted_on_is_read() {
         task_branch: Some("{{prefix}}/t/{{batch}}-{{task}}".to_owned()),
         batch_branch: Some("{{prefix}}/b/{{batch}}".to_owned()),
         sandbox: Some(SandboxChoice::Strict),
-        sandbox_write: Some(vec!["~/.m2".to_owned()]),
-        sandbox_read: Some(vec!["~/.npmrc".to_owned()]),
+        sandbox_write: Some(vec!["~/.m2".into()]),
+        sandbox_read: Some(vec!["~/.npmrc".into()]),
         network: Some(NetworkChoice::None),
         budget_usd: Some(12_500_000),
         budget_tokens: Some(1_000_000),
@@ -288,11 +290,11 @@ fn everything_that_is_wrong_is_told_at_once_with_its_line() {
     assert_eq!(
         told,
         [
-            "pleach.toml:1: there is no key \"retrys\"",
+            "pleach.toml:1: unknown key \"retrys\"",
             "pleach.toml:2: mode must be one of parallel, queue, serial",
             "pleach.toml:5: forge.kind must be one of github, gitlab, gitea, none",
-            "pleach.toml:6: there is no key \"forge.host\"",
-            "pleach.toml:9: agents.a.env must be a list of texts, as in [\"one\", \"two\"]",
+            "pleach.toml:6: unknown key \"forge.host\"",
+            "pleach.toml:9: agents.a.env must be a list of strings, as in [\"one\", \"two\"]",
         ]
     );
     let error = parse("retries = 1\n= 3\n").unwrap_err();
@@ -413,4 +415,11 @@ fn the_guide_has_every_key_with_its_default() {
     for field in super::fields::OF_AGENT {
         assert!(page.contains(&format!("`agents.NAME.{field}`")), "{field}");
     }
+}
+
+#[test]
+fn the_usual_names_of_branches_are_the_defaults_of_the_configuration() {
+    let settings = Settings::of([], Path::new("/project")).unwrap();
+    let usual = pleach_log::branches::BranchNames::default();
+    assert_eq!(settings.branch_names(), usual);
 }

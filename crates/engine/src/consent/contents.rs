@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 
+use pleach_git::git::{BlobId, GitError, Objects};
+use pleach_system::secrets::Hider;
+
 use super::files::{EXECUTABLE, LINK};
 use super::{Change, What};
-use crate::git::{BlobId, GitError, Objects};
-use crate::secrets::Hider;
 
 /// The longest file that is shown, in bytes.
 const LONGEST: usize = 64 << 10;
@@ -66,7 +67,7 @@ fn text(read: &HashMap<BlobId, Option<Vec<u8>>>, id: &str, room: &mut usize) -> 
 mod tests {
     use super::*;
     use crate::consent::{ChangeKind, Role};
-    use crate::git::{Call, CommitId, read::Entry};
+    use pleach_git::git::{Call, CommitId, read::Entry};
 
     /// One file of bytes that are no text.
     struct Binary(BlobId);

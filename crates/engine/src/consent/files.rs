@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pleach_domain::task_state::SteeringFile;
+use pleach_system::text::hash::hash;
 
 use super::follow::{Followed, Known, TreeFile, follow, shown};
 use super::names::Role;
-use super::{Remark, hash};
-use crate::git::{CommitId, GitError, Objects};
+
+use pleach_git::git::{CommitId, GitError, Objects};
+
+use super::Remark;
 
 /// Stands before the hash of a link, which is another thing than a file of the same bytes.
 pub(super) const LINK: &str = "link:";

@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use pleach_git::git::{BlobId, CommitId, GitError, Objects, parse_id};
+
 use super::imports::imports;
 use super::names::{Reading, Role, is_steering};
 use super::references::{Pattern, Reference, references};
-use crate::git::{BlobId, CommitId, GitError, Objects, parse_id};
 
 /// So many links one after the other are followed, as by the kernel.
 const MOST_LINKS: usize = 40;
@@ -204,7 +205,7 @@ impl<'a> Walk<'a> {
         reading: Option<Reading>,
         led_by: Option<&By>,
     ) {
-        let words = format!("{} leads to it", shown(path));
+        let words = format!("{} links to it", shown(path));
         if let Some(target) = self.target(path).map(shown) {
             self.found.links.insert(path.to_vec(), target);
         }
@@ -234,8 +235,8 @@ impl<'a> Walk<'a> {
             }
             Lead::Nowhere => {
                 let target = self.target(path).map(shown);
-                let target = target.unwrap_or_else(|| "something that is no path".to_owned());
-                let why = format!("leads to {target}, which is not in the repository");
+                let target = target.unwrap_or_else(|| "something that is not a path".to_owned());
+                let why = format!("links to {target}, which is outside the repository");
                 self.found.unseen.insert(path.to_vec(), why);
             }
         }
@@ -269,13 +270,13 @@ impl<'a> Walk<'a> {
     fn follow_text(&mut self, text: &Text) {
         let key = (self.tree.entries[&text.path].blob.clone(), text.reading);
         let Some(Some(found)) = self.known.references.get(&key).cloned() else {
-            let why = "is too long to be searched for the files that it names".to_owned();
+            let why = "is too long to search for files that it names".to_owned();
             self.found.unseen.insert(text.path.clone(), why);
             return;
         };
         let is_pattern = |found: &&Reference| matches!(found, Reference::Pattern(_));
         if found.iter().filter(is_pattern).count() > MOST_PATTERNS {
-            let why = "has more patterns than are searched for".to_owned();
+            let why = "has too many patterns to search".to_owned();
             self.found.unseen.insert(text.path.clone(), why);
         }
         let mut patterns_left = MOST_PATTERNS;

@@ -3,35 +3,30 @@
 //! Instructions, settings, hooks and servers that agents take from a repository, and what Pleach itself takes from it.
 //! What merely steers a build is part of the work like any other source.
 
+use pleach_driver::KNOWN_AGENTS;
+
 use super::files::EXECUTABLE;
 
 /// Everything in folders of these names.
-const FOLDERS: [&str; 21] = [
+const FOLDERS: [&str; 14] = [
     ".agents",
     ".aider",
     ".amazonq",
     ".augment",
-    ".claude",
     ".clinerules",
-    ".codex",
     ".continue",
-    ".copilot",
     ".cursor",
-    ".gemini",
     ".githooks",
-    ".goose",
     ".husky",
     ".junie",
     ".kiro",
     ".lefthook",
-    ".opencode",
-    ".qwen",
     ".roo",
     ".windsurf",
 ];
 
 /// Files of these names.
-const FILES: [&str; 27] = [
+const FILES: [&str; 19] = [
     ".aider.conf.yml",
     ".cursorrules",
     ".gitmodules",
@@ -45,34 +40,35 @@ const FILES: [&str; 27] = [
     ".worktreeinclude",
     "AGENT.md",
     "AGENTS.md",
-    "AGENTS.override.md",
-    "CLAUDE.local.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    "QWEN.md",
-    "codex.md",
     "lefthook.json",
     "lefthook.toml",
     "lefthook.yaml",
     "lefthook.yml",
-    "opencode.json",
-    "opencode.jsonc",
     "mcp.json",
     crate::config::FILE_NAME,
 ];
 
-/// What names begin with: settings of an environment, and those of an agent.
-const STARTS: [&str; 3] = [".env", ".goose", ".lefthook"];
+/// What names begin with: settings of an environment.
+const STARTS: [&str; 2] = [".env", ".lefthook"];
 
-/// Ends of whole paths, of folders that hold many other things.
-const PATHS: [&str; 6] = [
-    ".github/copilot-instructions.md",
-    ".github/instructions/",
-    ".github/agents/",
-    ".github/prompts/",
-    ".github/hooks/",
-    ".github/skills/",
-];
+fn is_folder_of_settings(name: &str) -> bool {
+    let mut known = KNOWN_AGENTS.iter();
+    FOLDERS.contains(&name) || known.any(|agent| agent.repository.folders.contains(&name))
+}
+
+fn is_file_of_settings(name: &str) -> bool {
+    let known = KNOWN_AGENTS.iter();
+    let known = known.flat_map(|agent| agent.repository.files);
+    let mut all = FILES.iter().chain(known);
+    all.any(|file| name.eq_ignore_ascii_case(file))
+}
+
+fn begins_as_settings(name: &str) -> bool {
+    let known = KNOWN_AGENTS.iter();
+    let known = known.flat_map(|agent| agent.repository.starts);
+    let mut all = STARTS.iter().chain(known);
+    all.any(|start| name.starts_with(start))
+}
 
 /// Whether a file of that path steers agents or Pleach, wherever in the tree it is.
 pub fn is_steering(path: &str) -> bool {
@@ -81,10 +77,11 @@ pub fn is_steering(path: &str) -> bool {
     // The last part too: a link of that name leads to a folder.
     let mut parts = path.split('/');
     let is_within = |known: &&str| path.starts_with(*known) || path.contains(&format!("/{known}"));
-    FILES.iter().any(|file| name.eq_ignore_ascii_case(file))
-        || STARTS.iter().any(|start| name.starts_with(start))
-        || parts.any(|folder| FOLDERS.contains(&folder))
-        || PATHS.iter().any(is_within)
+    let mut known = KNOWN_AGENTS.iter();
+    is_file_of_settings(name)
+        || begins_as_settings(name)
+        || parts.any(is_folder_of_settings)
+        || known.any(|agent| agent.repository.paths.iter().any(is_within))
 }
 
 /// What a steering file does, the more it can do by itself the earlier.
@@ -128,14 +125,10 @@ impl Role {
             || SCRIPTS.contains(&ending)
         {
             Self::Hooks
-        } else if SETTINGS.contains(&ending)
-            || SETTINGS.contains(&name)
-            || STARTS.iter().any(|start| name.starts_with(start))
+        } else if SETTINGS.contains(&ending) || SETTINGS.contains(&name) || begins_as_settings(name)
         {
             Self::Settings
-        } else if FILES.iter().any(|file| name.eq_ignore_ascii_case(file))
-            || name == "copilot-instructions.md"
-        {
+        } else if is_file_of_settings(name) || name == "copilot-instructions.md" {
             Self::Instructions
         } else {
             Self::Other
@@ -146,7 +139,7 @@ impl Role {
 /// Whether a file is in a folder of programs within a folder of settings.
 fn is_among_programs(path: &str) -> bool {
     let mut folders = path.split('/').rev().skip(1);
-    let is_known = |folder: &str| FOLDERS.contains(&folder) || folder == ".github";
+    let is_known = |folder: &str| is_folder_of_settings(folder) || folder == ".github";
     folders.any(|folder| matches!(folder, "bin" | "scripts")) && folders.any(is_known)
 }
 
@@ -191,7 +184,7 @@ pub(super) fn folder(path: &str) -> &str {
         let is_folder = part.ends_with('/');
         end += if is_folder { part.len() } else { 0 };
         let name = part.trim_end_matches('/').to_ascii_lowercase();
-        if is_folder && FOLDERS.contains(&name.as_str()) {
+        if is_folder && is_folder_of_settings(&name) {
             break;
         }
     }
@@ -208,14 +201,18 @@ pub(super) enum Reading {
 }
 
 /// Names of instructions without an ending.
-const RULES: [&str; 6] = [
+const RULES: [&str; 5] = [
     ".clinerules",
     ".cursorrules",
-    ".goosehints",
     ".roorules",
     ".rules",
     ".windsurfrules",
 ];
+
+fn is_rule_of_agent(name: &str) -> bool {
+    let mut files = KNOWN_AGENTS.iter().flat_map(|agent| agent.repository.files);
+    files.any(|file| file.rfind('.') == Some(0) && name == *file)
+}
 
 /// Settings whose words are commands of the project itself, or values.
 const NOT_READ: [&str; 3] = [crate::config::FILE_NAME, ".gitmodules", ".worktreeinclude"];
@@ -229,6 +226,7 @@ impl Reading {
         let mut folders = path.split('/');
         if matches!(ending, "md" | "mdc" | "txt")
             || RULES.contains(&name)
+            || is_rule_of_agent(name)
             || folders.clone().any(|folder| RULES.contains(&folder))
         {
             return Some(Self::Imports);
@@ -320,7 +318,6 @@ mod tests {
             ".envrc",
             "pleach.toml",
             ".mcp.json",
-            ".claude",
             ".Codex/config.toml",
             ".vscode/mcp.json",
             ".goosehints",

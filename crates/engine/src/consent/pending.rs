@@ -4,11 +4,14 @@
 
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Consent;
+use pleach_system::text::hash::hash;
 
 use super::names::Role;
-use super::{Change, ChangeKind, SteeringFiles, What, hash, show};
-use crate::git::{GitError, Objects};
-use crate::secrets::Hider;
+
+use pleach_git::git::{GitError, Objects};
+use pleach_system::secrets::Hider;
+
+use super::{Change, ChangeKind, SteeringFiles, What, show};
 
 /// What the next task that waits needs consent to.
 #[derive(Debug, Clone)]

@@ -3,9 +3,9 @@
 use pleach_domain::batch::Message;
 use pleach_domain::event::Rollback;
 use pleach_domain::id::BatchNumber;
+use pleach_log::ownership::Request;
 
 use super::{Control, ControlError, Effect, Said, TRIES, refused};
-use crate::ownership::Request;
 use crate::stored_batch::StoredBatch;
 
 impl Control<'_> {
@@ -36,12 +36,12 @@ impl Control<'_> {
         }
         if stored.is_in_place() && rollback == Rollback::Remove {
             let message = format!(
-                "batch {} runs in {}: what its tasks did there cannot be taken back",
+                "batch {} runs in {}: changes there cannot be rolled back",
                 self.number(),
                 stored.folder().display()
             );
             let hint = format!(
-                "`pleach cancel {0}` stops it, `pleach diff {0}` shows what they did",
+                "`pleach cancel {0}` cancels it, `pleach diff {0}` shows its changes",
                 self.number()
             );
             return Err(refused("ran_in_place", message, hint));
@@ -96,13 +96,13 @@ impl Control<'_> {
 
 /// What is said of a batch that starts nothing new.
 pub fn stopped(batch: BatchNumber) -> String {
-    format!("batch {batch} finishes what runs and starts nothing new")
+    format!("batch {batch} is stopping: running tasks finish, no others start")
 }
 
 /// What is said of a batch after it was asked to stop.
 pub fn cancelled(batch: BatchNumber, status: &str) -> String {
     match status {
         "cancelled" => format!("batch {batch} is cancelled; its work is kept"),
-        other => format!("batch {batch} ended before it could stop: {other}"),
+        other => format!("batch {batch} finished before it could be cancelled: {other}"),
     }
 }

@@ -5,8 +5,9 @@
 use super::Finding;
 use crate::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
 use crate::config::Settings;
-use crate::sandbox::Holding;
 use pleach_domain::choice::SandboxChoice;
+use pleach_driver::known_agent;
+use pleach_system::sandbox::SandboxPolicy;
 
 /// Looks at agents; without settings, at those that are known by name.
 pub(super) fn look(
@@ -61,7 +62,7 @@ fn of(agent: &Presence, settings: &Settings) -> Vec<Finding> {
     }
     let version = agent.version.as_ref();
     let version = version.map(|version| format!(", version {version}"));
-    let message = format!("{} is there{}", agent.name, version.unwrap_or_default());
+    let message = format!("{} found{}", agent.name, version.unwrap_or_default());
     let mut findings = vec![Finding::fine("agent", message)];
     findings.extend(login(agent));
     findings.extend(root(agent, settings));
@@ -71,29 +72,31 @@ fn of(agent: &Presence, settings: &Settings) -> Vec<Finding> {
 fn login(agent: &Presence) -> Option<Finding> {
     match &agent.login {
         LoggedIn::By(what) => {
-            let message = format!("{} has one: {what}", agent.title);
+            let message = format!("{}: {what}", agent.title);
             Some(Finding::fine("login", message))
         }
         LoggedIn::No(hint) => {
-            let message = format!("no login of {} was found", agent.title);
+            let message = format!("no login found for {}", agent.title);
             Some(Finding::warning("login", message, *hint))
         }
         LoggedIn::Unknown => None,
     }
 }
 
-/// Claude Code refuses to work unattended as root where nothing holds it.
+/// Some agents refuse to work unattended as root where nothing holds them.
 fn root(agent: &Presence, settings: &Settings) -> Option<Finding> {
-    let is_claude = agent.preset.as_deref() == Some("claude");
-    let is_root = rustix::process::geteuid().is_root();
-    if !is_claude || !is_root || std::env::var_os("IS_SANDBOX").is_some() {
+    let known = known_agent(agent.preset.as_deref()?)?;
+    let variable = known.root_variable?;
+    if !rustix::process::geteuid().is_root() || std::env::var_os(variable).is_some() {
         return None;
     }
-    let held = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write).ok()?;
+    let held = SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write).ok()?;
     (*held.choice() == SandboxChoice::None).then(|| {
-        let message = "Claude Code refuses to work unattended as root without a sandbox";
-        let fix =
-            "run as another user, set sandbox, or set IS_SANDBOX=1 if something else holds it";
+        let title = known.title;
+        let message = format!("{title} refuses to work unattended as root without a sandbox");
+        let fix = format!(
+            "run as another user, set sandbox, or set {variable}=1 if it is sandboxed otherwise"
+        );
         Finding::warning("root", message, fix)
     })
 }

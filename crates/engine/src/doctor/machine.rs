@@ -10,15 +10,15 @@ use std::time::Duration;
 use rustix::process::{Resource, getrlimit};
 
 use super::{Finding, Level};
-use crate::causes::with_causes;
 use crate::config::{MOST_LIMIT_WAIT, Settings};
-use crate::database::{AgentPause, Database};
-use crate::moment::clock_time;
-use crate::process::holds_our_own;
-use crate::sandbox::{Gap, Holding, gaps};
-use crate::shell_words::quoted;
-use crate::state_folder::StateFolder;
 use pleach_domain::choice::SandboxChoice;
+use pleach_log::database::{AgentPause, Database};
+use pleach_system::process::holds_our_own;
+use pleach_system::sandbox::{Gap, SandboxPolicy, gaps};
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::moment::clock_time;
+use pleach_system::text::shell_words::quoted;
 
 /// With less memory than this to give, agents and builds are soon killed.
 const LITTLE_MEMORY: u64 = 1 << 30;
@@ -61,16 +61,16 @@ pub(super) fn look(
 
 /// What would hold agents.
 fn sandbox(settings: &Settings, program: &Path) -> Finding {
-    let chosen = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
+    let chosen = SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
     let chosen = chosen.and_then(|chosen| chosen.on_network(settings.network, program));
     match chosen {
         Err(none) => Finding::error("sandbox", none.to_string(), none.hint()),
         Ok(held) if *held.choice() == SandboxChoice::None => {
             let fix =
-                "set sandbox to \"landlock\" on a kernel that has it, or to a wrapper of yours";
+                "set sandbox to \"landlock\" on a kernel that has it, or to a wrapper command";
             Finding::warning("sandbox", held.description(), fix)
         }
-        Ok(held) if !held.is_by_kernel() => Finding::fine("sandbox", held.description()),
+        Ok(held) if !held.uses_landlock() => Finding::fine("sandbox", held.description()),
         Ok(held) => with_gaps(&held.description(), &gaps(program)),
     }
 }
@@ -78,7 +78,10 @@ fn sandbox(settings: &Settings, program: &Path) -> Finding {
 /// What holds agents, and what it leaves open here.
 fn with_gaps(held: &str, gaps: &[Gap]) -> Finding {
     if gaps.is_empty() {
-        return Finding::fine("sandbox", format!("{held}; no sockets of other programs"));
+        return Finding::fine(
+            "sandbox",
+            format!("{held}; no access to sockets of other programs"),
+        );
     }
     let messages = gaps.iter().map(|gap| gap.message.as_str());
     let message: Vec<&str> = [held].into_iter().chain(messages).collect();
@@ -107,25 +110,25 @@ fn state_folder(limit_wait: Duration, findings: &mut Vec<Finding>) -> Option<Sta
     let shown = path.display();
     let mode = fs::metadata(path).map_or(0o700, |meta| meta.permissions().mode() & 0o777);
     if let Err(error) = tempfile::tempfile_in(path) {
-        let message = format!("{shown} cannot be written to: {error}");
-        let fix = "make it yours, or set PLEACH_HOME to another folder";
+        let message = format!("{shown} is not writable: {error}");
+        let fix = "make it writable, or set PLEACH_HOME to another folder";
         findings.push(Finding::error("state", message, fix));
     } else if mode & 0o077 != 0 {
-        let message = format!("others can look into {shown} (mode {mode:o})");
+        let message = format!("{shown} is readable by other users (mode {mode:o})");
         findings.push(Finding::warning(
             "state",
             message,
             format!("chmod 700 {}", quoted(&path.to_string_lossy())),
         ));
     } else {
-        findings.push(Finding::fine("state", format!("{shown} is yours alone")));
+        findings.push(Finding::fine("state", format!("{shown} is private")));
     }
     match Database::open(&state) {
         Ok(database) => {
             let version = database.schema_version();
             findings.push(Finding::fine(
                 "database",
-                format!("opens, version {version}"),
+                format!("valid, version {version}"),
             ));
             let pauses = database.agent_pauses(limit_wait).unwrap_or_default();
             findings.extend(pauses.iter().map(paused));
@@ -153,17 +156,16 @@ fn disk(place: &Path, wanted: u64) -> Finding {
     match rustix::fs::statvfs(there) {
         Ok(disk) => {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-            let message = format!("{} free in {shown}, where worktrees go", size(free));
+            let message = format!("{} free in {shown}, the folder for worktrees", size(free));
             if free >= wanted {
                 return Finding::fine("disk", message);
             }
-            let message = format!("{message}; nothing starts below {}", size(wanted));
-            let fix =
-                "make room (`pleach gc` shows what can go), or set worktrees or min_free_disk";
+            let message = format!("{message}; tasks need at least {}", size(wanted));
+            let fix = "free some space (`pleach gc --dry-run` lists what can be removed), or set worktrees or min_free_disk";
             Finding::error("disk", message, fix)
         }
         Err(error) => {
-            let message = format!("how much is free in {shown} cannot be seen: {error}");
+            let message = format!("could not read the free space of {shown}: {error}");
             Finding::warning("disk", message, "set worktrees to another folder")
         }
     }
@@ -175,7 +177,7 @@ fn memory(meminfo: &str) -> Option<Finding> {
         .find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     let free = kilobytes.saturating_mul(1024);
-    let message = format!("{} of memory to give", size(free));
+    let message = format!("{} memory free", size(free));
     Some(if free >= LITTLE_MEMORY {
         Finding::fine("memory", message)
     } else {
@@ -187,11 +189,11 @@ fn memory(meminfo: &str) -> Option<Finding> {
 fn open_files(limit: Option<u64>) -> Finding {
     match limit {
         Some(limit) if limit < FEW_FILES => {
-            let message = format!("a process may open {limit} files only");
+            let message = format!("limit of {limit} open files per process is low");
             Finding::warning("files", message, "ulimit -n 4096")
         }
-        Some(limit) => Finding::fine("files", format!("a process may open {limit} files")),
-        None => Finding::fine("files", "a process may open any number of files"),
+        Some(limit) => Finding::fine("files", format!("limit of {limit} open files per process")),
+        None => Finding::fine("files", "no limit on open files"),
     }
 }
 
@@ -206,12 +208,12 @@ fn completions(shell: &Path, home: &Path) -> Option<Finding> {
     };
     let topic = "completions";
     Some(if home.join(place).exists() {
-        Finding::fine(topic, format!("{name} completes commands"))
+        Finding::fine(topic, format!("installed for {name}"))
     } else {
         Finding {
             fix: Some(format!("pleach completions {name} > ~/{place}")),
             level: Level::Fine,
-            ..Finding::fine(topic, format!("not where {name} would look for them first"))
+            ..Finding::fine(topic, format!("not installed for {name}"))
         }
     })
 }
@@ -250,7 +252,7 @@ mod tests {
         assert_eq!(memory(1 << 20).level, Level::Fine);
         let little = memory((1 << 20) - 1);
         assert_eq!(little.level, Level::Warning);
-        assert_eq!(little.message, "1023.9 MiB of memory to give");
+        assert_eq!(little.message, "1023.9 MiB memory free");
         assert_eq!(open_files(Some(256)).level, Level::Warning);
         assert_eq!(open_files(Some(1024)).level, Level::Fine);
         assert_eq!(open_files(None).level, Level::Fine);

@@ -4,22 +4,22 @@
 
 use std::path::{Path, PathBuf};
 
-use pleach_domain::batch::Landing;
+use pleach_domain::choice::{Landing, RunMode};
 use pleach_domain::id::BatchNumber;
-
-use super::{Finding, Reach};
-use crate::causes::with_causes;
-use crate::config::branches::BranchNames;
-use crate::config::{RunMode, Settings};
-use crate::forge::recognise;
-use crate::git::{
+use pleach_git::git::{
     Git, GitError, Logins, NotFollowed, Repository, Store, StoreError, Wish, what_to_set,
 };
+use pleach_git::worktree::{TreeState, list};
+use pleach_log::branches::BranchNames;
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::shell_words::quoted;
+
+use super::{Finding, Reach};
+use crate::config::Settings;
+use crate::forge::recognise;
 use crate::plan_in_use;
 use crate::run::interrupted;
-use crate::shell_words::quoted;
-use crate::state_folder::StateFolder;
-use crate::worktree::{TreeState, list};
 
 /// Looks at the project that a folder is in.
 pub(super) fn look(
@@ -73,7 +73,7 @@ fn found_git() -> Result<(Git, Finding), Finding> {
         let fix = match &error {
             GitError::NotInstalled => "install git and put it on the PATH".to_owned(),
             GitError::TooOld { needed, .. } => format!("install git {needed} or newer"),
-            _ => "check that `git version` answers".to_owned(),
+            _ => "check that `git version` works".to_owned(),
         };
         Finding::error("git", with_causes(&error), fix)
     };
@@ -84,8 +84,8 @@ fn found_git() -> Result<(Git, Finding), Finding> {
 
 fn no_repository(error: &StoreError, settings: Option<&Settings>) -> Finding {
     let (message, fix) = (with_causes(error), error.hint());
-    let fix = fix.unwrap_or_else(|| "check that `git status` answers here".to_owned());
-    let is_queue = settings.is_some_and(|settings| settings.mode == RunMode::Queue);
+    let fix = fix.unwrap_or_else(|| "check that `git status` works here".to_owned());
+    let is_queue = settings.is_some_and(|settings| settings.mode != RunMode::Parallel);
     match error {
         StoreError::NotARepository { .. } if is_queue => {
             Finding::warning("repository", message, fix)
@@ -107,7 +107,7 @@ fn base(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec
         }
         Err(error) => {
             let fix = error.hint();
-            let fix = fix.unwrap_or_else(|| "set base to a branch that is there".to_owned());
+            let fix = fix.unwrap_or_else(|| "set base to an existing branch".to_owned());
             Finding::error("repository", with_causes(&error), fix)
         }
     });
@@ -126,7 +126,7 @@ fn not_followed(repository: &Repository, settings: Option<&Settings>, findings: 
 }
 
 fn prefixes(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
-    let names = settings.map_or_else(BranchNames::default, BranchNames::of);
+    let names = settings.map_or_else(BranchNames::default, Settings::branch_names);
     let mut checked = names.places().into_iter();
     let clash = checked.find_map(|place| repository.check_prefixes(&place).err());
     findings.push(match clash {
@@ -148,9 +148,9 @@ fn locks_of_user(repository: &Repository, findings: &mut Vec<Finding>) {
     let written = lock.symlink_metadata().and_then(|meta| meta.modified());
     let age = written.ok().and_then(|written| written.elapsed().ok());
     if age.is_some_and(|age| age.as_secs() > 600) {
-        let message = format!("{} was left by a git that was killed", lock.display());
+        let message = format!("{} was left by a killed git process", lock.display());
         let fix = format!(
-            "when no git runs here: rm {}",
+            "if no git process is running here: rm {}",
             quoted(&lock.to_string_lossy())
         );
         findings.push(Finding::warning("locks", message, fix));
@@ -168,25 +168,22 @@ fn server(
     let topic = "server";
     let land = settings.map_or(Landing::PullRequest, |settings| settings.land);
     if land == Landing::Nowhere {
-        findings.push(Finding::fine(topic, "nothing is pushed: land is \"none\""));
+        findings.push(Finding::fine(topic, "nothing is pushed (land = \"none\")"));
         return;
     }
     if land == Landing::Local {
-        let message = "nothing is pushed: results are fast-forwarded into the base branch";
+        let message = "nothing is pushed (land = \"local\": the base branch is fast-forwarded)";
         findings.push(Finding::fine(topic, message));
         return;
     }
     let Some((address, written)) = repository.checkout().origin() else {
-        let message = "there is no remote: results stay branches of this repository";
-        let fix = "git remote add origin URL, or: pleach config set land local --repo";
+        let message = "no remote: results stay local branches";
+        let fix = "git remote add origin URL, or pleach config set land local --repo";
         findings.push(Finding::warning(topic, message, fix));
         return;
     };
     let Some(host) = address.web_host() else {
-        findings.push(Finding::fine(
-            topic,
-            "origin is a folder, which wants no login",
-        ));
+        findings.push(Finding::fine(topic, "origin is a folder; no login needed"));
         return;
     };
     // With a store git's own helpers are asked as well.
@@ -198,12 +195,12 @@ fn server(
     let login = logins.find(&host, &written).or_else(by_helpers);
     let name = host.host.as_str();
     findings.push(match login {
-        Some(login) => Finding::fine(topic, format!("a login for {name}, from {}", login.from)),
+        Some(login) => Finding::fine(topic, format!("logged in to {name} (from {})", login.from)),
         None if address.is_ssh() && land == Landing::Push => {
-            Finding::fine(topic, format!("{name} by ssh, whose keys were not tried"))
+            Finding::fine(topic, format!("{name} over ssh (keys not tested)"))
         }
         None => {
-            let message = format!("no login for {name} was found: nothing will be opened there");
+            let message = format!("no login for {name}: pull requests cannot be opened");
             Finding::warning(topic, message, what_to_set(name, Wish::PullRequest))
         }
     });
@@ -215,11 +212,14 @@ fn store_files(store: &Store, findings: &mut Vec<Finding>) {
         Ok(None) => {}
         Ok(Some(found)) => {
             let message = found.to_string();
-            let fix = "fixed: objects fetched again from your repository";
+            let fix = "fixed: fetched the objects again from your repository";
             findings.push(Finding::warning("store", message, fix));
         }
         Err(error) => {
-            let fix = format!("if it stays so, move {} away", store.home().display());
+            let fix = format!(
+                "if the problem persists, move {} away",
+                store.home().display()
+            );
             findings.push(Finding::error("store", with_causes(&error), fix));
         }
     }
@@ -231,7 +231,7 @@ fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut V
     match interrupted(state, folder) {
         Ok(rows) => findings.extend(rows.iter().map(|row| {
             let number = row.number;
-            let message = format!("batch {number} was interrupted");
+            let message = format!("batch {number} is interrupted");
             Finding::warning("batches", message, format!("pleach resume {number}"))
         })),
         Err(error) => findings.push(Finding::warning(
@@ -240,7 +240,7 @@ fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut V
             "check the database and the repository first",
         )),
     }
-    let is_left = |tree: &crate::worktree::Listed| {
+    let is_left = |tree: &pleach_git::worktree::Listed| {
         matches!(
             tree.state,
             TreeState::Left | TreeState::HalfMade | TreeState::FolderGone | TreeState::Unregistered
@@ -249,14 +249,14 @@ fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut V
     let trees = list(store).unwrap_or_default();
     let left = trees.iter().filter(|tree| is_left(tree)).count();
     findings.push(match left {
-        0 => Finding::fine("worktrees", "none is left over"),
-        1 => Finding::warning("worktrees", "one is left over", "pleach gc"),
-        count => Finding::warning("worktrees", format!("{count} are left over"), "pleach gc"),
+        0 => Finding::fine("worktrees", "no leftovers"),
+        1 => Finding::warning("worktrees", "1 left over", "pleach gc"),
+        count => Finding::warning("worktrees", format!("{count} left over"), "pleach gc"),
     });
     let locks: Vec<PathBuf> = store.stale_locks();
     if let Some(lock) = locks.first() {
-        let message = format!("{} was left by a git that was killed", lock.display());
-        let fix = "nothing is to be done: the next run takes it away";
+        let message = format!("{} was left by a killed git process", lock.display());
+        let fix = "nothing to do: the next run removes it";
         findings.push(Finding::warning("locks", message, fix));
     }
 }
@@ -269,7 +269,7 @@ fn reachable(state: &StateFolder, folder: &Path, logins: &Logins) -> Finding {
         .and_then(|git| Store::open(git, &state.stores(), folder))
         .and_then(|store| store.remote_branch("main", logins));
     match asked {
-        Ok(_) => Finding::fine(topic, "the server answers"),
+        Ok(_) => Finding::fine(topic, "the server responds"),
         Err(error) => {
             let fix = error.hint();
             let fix =

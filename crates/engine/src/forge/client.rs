@@ -12,9 +12,9 @@ use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, RequestExt};
 
 use pleach_domain::choice::ForgeKind;
+use pleach_git::git::{Login, plain_words, scrub};
 
 use super::{ForgeError, Project, PullRequest};
-use crate::git::{Login, plain_words, scrub};
 
 const USER_AGENT: &str = concat!("pleach/", env!("CARGO_PKG_VERSION"));
 const LARGEST_ANSWER: u64 = 1 << 20;
@@ -90,7 +90,7 @@ impl Client {
         let mut answered = answered.map_err(unreachable)?;
         let body = answered.body_mut().with_config().limit(LARGEST_ANSWER);
         let body = body.read_to_vec().map_err(|error| match error {
-            ureq::Error::BodyExceedsLimit(_) => self.garbled("it is too long"),
+            ureq::Error::BodyExceedsLimit(_) => self.garbled("the response is too long"),
             error => unreachable(error),
         })?;
         let headers = answered.headers();
@@ -152,7 +152,7 @@ impl Client {
     ) -> Result<Answer, ForgeError> {
         match answer.status {
             300..=399 => {
-                let to = header(headers, "location").unwrap_or("a place it does not name");
+                let to = header(headers, "location").unwrap_or("an unknown address");
                 let to = to.split(['?', '#']).next().unwrap_or(to);
                 let to = self.words(to);
                 Err(ForgeError::Moved { to })
@@ -203,7 +203,7 @@ impl Client {
         let is_web = url.starts_with("https://") || url.starts_with("http://");
         let is_plain = url.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_web || !is_plain || number == 0 {
-            return Err(self.garbled("the address of the pull request is none"));
+            return Err(self.garbled("it has no address of the pull request"));
         }
         let url = url.to_owned();
         Ok(PullRequest { number, url })

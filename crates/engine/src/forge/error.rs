@@ -2,9 +2,10 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use pleach_git::git::{Wish, what_to_set};
+use pleach_system::text::moment::rfc3339;
+
 use super::PullRequest;
-use crate::git::{Wish, what_to_set};
-use crate::moment::rfc3339;
 
 /// What forges want to be left alone for when they do not say.
 const UNTOLD: Duration = Duration::from_mins(1);
@@ -13,7 +14,7 @@ const UNTOLD: Duration = Duration::from_mins(1);
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {
     /// Nobody knows a login.
-    #[error("{host} wants a login, and none was found")]
+    #[error("{host} requires a login, and none was found")]
     NoLogin {
         /// The forge.
         host: String,
@@ -27,7 +28,7 @@ pub enum ForgeError {
         from: String,
     },
     /// The login is right and may not do this.
-    #[error("{host} does not let this login {doing}: {words}")]
+    #[error("{host} does not allow this login to {doing}: {words}")]
     NoRights {
         /// The forge.
         host: String,
@@ -39,7 +40,7 @@ pub enum ForgeError {
         words: String,
     },
     /// The project is not there, or this login may not see it.
-    #[error("{host} knows no project {path}, or the login from {from} may not see it")]
+    #[error("{host} has no project {path}, or the login from {from} has no access to it")]
     NotFound {
         /// The forge.
         host: String,
@@ -55,7 +56,7 @@ pub enum ForgeError {
         to: String,
     },
     /// Too many requests.
-    #[error("{host} takes no more requests for now{}", until.map(|until| format!(", until {}", moment(until))).unwrap_or_default())]
+    #[error("{host} is rate limiting requests{}", until.map(|until| format!(", until {}", moment(until))).unwrap_or_default())]
     RateLimited {
         /// The forge.
         host: String,
@@ -63,7 +64,7 @@ pub enum ForgeError {
         until: Option<SystemTime>,
     },
     /// The branch to merge into is not on the forge.
-    #[error("{host} has no branch {base:?} to open a pull request into")]
+    #[error("{host} has no branch {base:?} for the pull request")]
     BaseMissing {
         /// The forge.
         host: String,
@@ -71,7 +72,7 @@ pub enum ForgeError {
         base: String,
     },
     /// The branch to merge is not on the forge, or not yet.
-    #[error("{host} does not know branch {head:?} yet")]
+    #[error("{host} does not have branch {head:?} yet")]
     HeadMissing {
         /// The forge.
         host: String,
@@ -79,7 +80,7 @@ pub enum ForgeError {
         head: String,
     },
     /// All commits are there already.
-    #[error("branch {base:?} has everything that branch {head:?} has: there is nothing to land")]
+    #[error("branch {base:?} already contains branch {head:?}: nothing to land")]
     NothingToLand {
         /// The branch to merge.
         head: String,
@@ -87,7 +88,7 @@ pub enum ForgeError {
         base: String,
     },
     /// One was opened already, but it is not shown yet.
-    #[error("{host} says that there is a pull request for {head:?} already, but does not show it")]
+    #[error("{host} reports an existing pull request for {head:?}, but does not list it")]
     Exists {
         /// The forge.
         host: String,
@@ -95,7 +96,7 @@ pub enum ForgeError {
         head: String,
     },
     /// One is there, but its text cannot be changed.
-    #[error("pull request {} is there, but its text could not be brought up to date", pull_request.url)]
+    #[error("pull request {} exists, but its text could not be updated", pull_request.url)]
     NotUpdated {
         /// The pull request.
         pull_request: PullRequest,
@@ -115,7 +116,7 @@ pub enum ForgeError {
         words: String,
     },
     /// The forge has a fault of its own, which may pass.
-    #[error("{host} is out of order ({status})")]
+    #[error("{host} failed ({status})")]
     OutOfOrder {
         /// The forge.
         host: String,
@@ -123,7 +124,7 @@ pub enum ForgeError {
         status: u16,
     },
     /// It could not prove to be who it should be.
-    #[error("no safe connection to {host} could be made: {why}")]
+    #[error("could not connect securely to {host}: {why}")]
     Untrusted {
         /// The forge.
         host: String,
@@ -131,7 +132,7 @@ pub enum ForgeError {
         why: String,
     },
     /// No answer came.
-    #[error("{host} could not be reached: {why}")]
+    #[error("could not reach {host}: {why}")]
     Unreachable {
         /// The forge.
         host: String,
@@ -139,7 +140,7 @@ pub enum ForgeError {
         why: String,
     },
     /// An answer came that is none.
-    #[error("{host} gave an answer that makes no sense: {why}")]
+    #[error("{host} sent an invalid response: {why}")]
     Garbled {
         /// The forge.
         host: String,
@@ -176,17 +177,17 @@ impl ForgeError {
         let hint = match self {
             Self::NoLogin { host } => what_to_set(host, Wish::PullRequest),
             Self::LoginRejected { from, .. } => format!(
-                "replace the one in {from} by one that is valid and may {}",
+                "replace the login in {from} with a valid one that may {}",
                 Wish::PullRequest.words()
             ),
             Self::NoRights { from, .. } => format!(
-                "give the login in {from} the right to write to the repository and to its pull requests, or use another"
+                "give the login in {from} write access to the repository and its pull requests, or use another one"
             ),
             Self::NotFound { from, .. } => format!(
-                "check the address of the remote, and that the login in {from} may read the project"
+                "check the remote's address, and that the login in {from} has access to the project"
             ),
             Self::Moved { .. } => {
-                "run `git remote set-url origin URL` with the project's address of today".into()
+                "run `git remote set-url origin URL` with the project's new address".into()
             }
             Self::RateLimited {
                 until: Some(until), ..
@@ -195,19 +196,19 @@ impl ForgeError {
             }
             Self::RateLimited { until: None, .. } => "land again in a few minutes".into(),
             Self::BaseMissing { base, .. } => {
-                format!("push {base} first, or name a base that is on the server")
+                format!("push {base} first, or use a base that is on the server")
             }
             Self::HeadMissing { .. } | Self::Exists { .. } | Self::OutOfOrder { .. } => {
-                "land again in a moment: what is there is found and not made twice".into()
+                "land again in a moment; nothing is created twice".into()
             }
             Self::Untrusted { host, .. } => format!(
-                "if {host} has a certificate of its own, name the file with its authority in SSL_CERT_FILE"
+                "if {host} has a private certificate, set SSL_CERT_FILE to the file of its authority"
             ),
-            Self::Unreachable { host, .. } => format!(
-                "check that {host} can be reached, then land again: what is there is found and not made twice"
-            ),
+            Self::Unreachable { host, .. } => {
+                format!("check the connection to {host}, then land again; nothing is created twice")
+            }
             Self::Garbled { host, .. } => format!(
-                "check that {host} is the kind of forge that [forge] says, and that no proxy answers for it"
+                "check that `kind` under [forge] is right for {host}, and that no proxy answers for it"
             ),
             Self::NotUpdated { source, .. } => return source.hint(),
             Self::NothingToLand { .. } | Self::Refused { .. } => return None,

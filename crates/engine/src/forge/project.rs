@@ -3,8 +3,8 @@
 //! Asks nobody: what a host is called decides, or what the user has configured.
 
 use super::url::{escaped, escaped_path};
-use crate::git::{Address, HttpHost, Login, Logins, Store, StoreError};
 use pleach_domain::choice::ForgeKind;
+use pleach_git::git::{Address, HttpHost, Login, Logins, Store, StoreError};
 
 /// A project on a forge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,19 +21,19 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecognised {
     /// The user wants none.
-    #[error("the kind of forge is set to none")]
+    #[error("the forge kind is set to none")]
     SwitchedOff,
     /// It is a folder.
-    #[error("the remote is a folder of this machine, not a forge")]
+    #[error("the remote is a folder on this machine, not a forge")]
     NoServer,
     /// Nothing tells which forge it is.
-    #[error("it is not known which kind of forge {host} is")]
+    #[error("unknown forge kind of {host}")]
     UnknownHost {
         /// The server.
         host: String,
     },
     /// The path does not name a project.
-    #[error("the address of the remote names no project on {host}")]
+    #[error("the remote's address does not name a project on {host}")]
     NoProject {
         /// The server.
         host: String,

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use pleach_domain::task_state::{Ending, TaskState};
+use pleach_git::git::CommitId;
+use pleach_log::batch_paths::batch_branch;
+use pleach_log::database::{Among, BatchFilter, now};
+use pleach_log::ownership::is_owned;
+use pleach_system::state_folder::StateFolder;
 
 use super::{Broom, Find, GcError, What};
-use crate::batch_paths::batch_branch;
-use crate::database::{Among, BatchFilter, now};
-use crate::git::CommitId;
 use crate::kept::{KEEP, KeptWork, list, refs_below};
-use crate::ownership::is_owned;
-use crate::state_folder::StateFolder;
 use crate::stored_batch::StoredBatch;
 
 pub(super) const LOCK: &str = "lock";
@@ -237,7 +237,7 @@ impl Broom<'_> {
         };
         let mut sockets = SOCKETS.iter().map(|name| folder.join(name));
         if let Some(path) = sockets.find(|path| path.symlink_metadata().is_ok()) {
-            finds.push(find(What::Socket { path }, "of an owner that died", 0));
+            finds.push(find(What::Socket { path }, "of a dead process", 0));
         }
         let segments = (0..stored.batch.tasks.len()).map(|task| stored.segment(task));
         let mut transcripts = segments.map(|segment| folder.join(format!("task-{segment}")));
@@ -251,7 +251,7 @@ impl Broom<'_> {
 /// The folders of batches that never came to be.
 pub fn empty_folders(
     state: &StateFolder,
-    database: &crate::database::Database,
+    database: &pleach_log::database::Database,
 ) -> Result<Vec<Find>, GcError> {
     let batches = state.batch(0);
     let batches = batches.parent().unwrap_or(Path::new("/"));
@@ -275,7 +275,7 @@ pub fn empty_folders(
                 what: What::EmptyFolder { folder },
                 batch: Some(number),
                 number: None,
-                name: "of a batch that never began".to_owned(),
+                name: "of a batch that never started".to_owned(),
                 age,
                 bytes: Some(0),
             });

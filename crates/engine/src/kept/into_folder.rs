@@ -6,10 +6,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pleach_git::capture::check_out_into;
+use pleach_git::git::{CommitId, Store};
+use pleach_git::worktree::CaptureError;
+use pleach_system::state_folder::{StateFolder, private_folder};
+
 use super::KeptError;
-use crate::capture::{CaptureError, check_out_into};
-use crate::git::{CommitId, Store};
-use crate::state_folder::{StateFolder, private_folder};
 use crate::stored_batch::StoredBatch;
 
 /// Puts a state of a folder into a new one, and tells where that is.

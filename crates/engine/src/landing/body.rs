@@ -11,12 +11,12 @@ mod words;
 use std::time::Duration;
 
 use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_git::git::{CommitId, TreeId};
+use pleach_log::earlier::BuildsOn;
+use pleach_system::text::neutral_text::{BREAK, block, code, cut, escaped, neutral};
 
 use self::words::{dollars, named, number, short, spelled, time, up_to};
 use super::effects::Effects;
-use crate::batch_record::BuildsOn;
-use crate::git::{CommitId, TreeId};
-use crate::neutral_text::{BREAK, block, code, cut, escaped, neutral};
 
 /// The longest text that every forge takes, in bytes, with room to spare.
 pub const LONGEST_BODY: usize = 60_000;
@@ -225,7 +225,7 @@ pub fn body(account: &Account) -> String {
         let items = left_out
             .iter()
             .map(|task| left_out::item(account.batch, task));
-        let rest = |count| format!("- And {count} more, which `pleach status` lists.\n");
+        let rest = |count| format!("- And {count} more; `pleach status` lists them.\n");
         fill(&mut out, items, LEFT_OUT_END, rest);
     }
     let included: Vec<&TaskAccount> = only(account, |task| !task.fate.is_left_out());
@@ -254,7 +254,7 @@ fn opening(account: &Account) -> String {
     let mut results = vec![format!("{merged} merged")];
     let unchanged = count(&|task| task.fate == Fate::NoChanges);
     if unchanged > 0 {
-        results.push(format!("{unchanged} with nothing to change"));
+        results.push(format!("{unchanged} without changes"));
     }
     let left_out = count(&|task| task.fate.is_left_out());
     if left_out > 0 {
@@ -313,29 +313,27 @@ fn verdict(account: &Account) -> String {
         } => {
             let flaky = match flaky {
                 0 => String::new(),
-                1 => " One red run turned green when it was repeated: some test is flaky.".into(),
-                runs => format!(
-                    " {runs} red runs turned green when they were repeated: some test is flaky."
-                ),
+                1 => " One failed run passed when repeated: a test is flaky.".into(),
+                runs => format!(" {runs} failed runs passed when repeated: a test is flaky."),
             };
             let command = code(&cut(command, LONGEST_TEXT));
             format!(
-                "**Proved:** {command} passes on tree `{tree}`, which is the one that lands, on top of {base}.{flaky}"
+                "**Proved:** {command} passes on tree `{tree}`, the one that lands, based on {base}.{flaky}"
             )
         }
         Verdict::NoCommand => format!(
-            "**Not proved:** no test command is configured. Everything merges cleanly on top of {base}; nothing was run."
+            "**Not proved:** no test command is configured. Everything merges cleanly onto {base}."
         ),
         Verdict::BaseRed { command } => format!(
-            "**Not proved:** {} fails on the base {base} already, without any of this work.",
+            "**Not proved:** {} already fails on the base {base}, without any of this work.",
             code(&cut(command, LONGEST_TEXT))
         ),
         Verdict::Red { command } => format!(
-            "**Not proved:** {} fails on this, on top of {base}.",
+            "**Not proved:** {} fails on this result, based on {base}.",
             code(&cut(command, LONGEST_TEXT))
         ),
         Verdict::Trouble { command, why } => format!(
-            "**Not proved:** {} could not be run on top of {base}: {}",
+            "**Not proved:** {} could not be run on this result, based on {base}: {}",
             code(&cut(command, LONGEST_TEXT)),
             escaped(&cut(why, LONGEST_TEXT))
         ),
@@ -345,7 +343,11 @@ fn verdict(account: &Account) -> String {
 /// Time and money.
 fn effort(account: &Account) -> String {
     let work: Duration = account.tasks.iter().filter_map(|task| task.time).sum();
-    let mut out = format!("It took {}, for {} of work", time(account.time), time(work));
+    let mut out = format!(
+        "Took {}, with {} of agent time",
+        time(account.time),
+        time(work)
+    );
     let known: Vec<f64> = account
         .tasks
         .iter()

@@ -2,11 +2,12 @@
 //!
 //! Agents' own commits are theirs, so this is told and not changed.
 
+use pleach_git::git::read::text;
+use pleach_git::git::{CommitId, Store, parse_id};
+use pleach_git::weave::reading::Reading;
+use pleach_system::text::neutral_text::is_sign_off;
+
 use super::scan::ScanError;
-use crate::git::read::text;
-use crate::git::{CommitId, Store, parse_id};
-use crate::neutral_text::is_sign_off;
-use crate::weave::reading::Reading;
 
 /// The words before the name of an issue that close it, on one forge or another.
 const CLOSING: [&str; 13] = [

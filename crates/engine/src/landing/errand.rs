@@ -3,21 +3,19 @@
 //! Every step looks at what is there first, so that doing it again comes to the same. Knows nothing of batches but
 //! what their account says.
 
+use pleach_domain::choice::{ForgeKind, Landing};
+use pleach_git::git::{CommitId, Logins, Pauses, PushError, ServerBranches, Store, Target};
+use pleach_git::weave::tree_of;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::process::Cancel;
+use pleach_system::secrets::Hider;
+use pleach_system::state_folder::write_private;
+use pleach_system::text::causes::with_causes;
 use std::path::PathBuf;
-
-use pleach_domain::batch::Landing;
 
 use super::body::{self, Account};
 use super::effects::Effects;
-use crate::causes::with_causes;
 use crate::forge::{Draft, ForgeError, Project, connect, open_pull_request, recognise};
-use crate::git::{CommitId, Logins, Pauses, PushError, ServerBranches, Store, Target};
-use crate::process::Cancel;
-use crate::secrets::Hider;
-use crate::state_folder::write_private;
-use crate::step::{Step, reached};
-use crate::weave::tree_of;
-use pleach_domain::choice::ForgeKind;
 
 /// More names than anybody needs; a limit against going on for ever.
 const MOST_NAMES: usize = 1_000;
@@ -123,7 +121,7 @@ impl Errand {
             Err(error) => {
                 let why = with_causes(&error);
                 told.note(format!(
-                    "could not tell which commits close issues or mention people: {why}"
+                    "could not find out which commits close issues or mention people: {why}"
                 ));
             }
         }
@@ -141,13 +139,13 @@ impl Errand {
         told: &mut dyn Told,
     ) -> Result<Ended, Ended> {
         self.write_body(told);
-        let failed = |error: crate::git::StoreError| {
+        let failed = |error: pleach_git::git::StoreError| {
             let hint = error.hint();
             Ended::not(with_causes(&error), hint)
         };
         let remote = store.remote().map_err(failed)?;
         let Some(_) = remote else {
-            let hint = format!("`git remote add origin URL`, then `{}`", self.again);
+            let hint = format!("run `git remote add origin URL`, then `{}`", self.again);
             return Err(Ended::Not {
                 because: "the repository has no remote to push to".to_owned(),
                 hint: Some(hint),
@@ -165,9 +163,9 @@ impl Errand {
         let target = self.look_at_target(store, server.target.take(), told)?;
         self.go_on()?;
         let branch = self.push(store, &server, logins, told)?;
-        reached(Step::ResultPushed);
+        crash_point(CrashPoint::ResultPushed);
         told.pushed(&branch, &self.tip);
-        reached(Step::PushStored);
+        crash_point(CrashPoint::PushStored);
         if self.landing != Landing::PullRequest {
             if let Some(page) = page(store, &branch, target.as_deref()) {
                 told.note(format!("a pull request can be opened at {page}"));
@@ -193,7 +191,7 @@ impl Errand {
     /// Ends it if somebody wants that.
     fn go_on(&self) -> Result<(), Ended> {
         if self.stop.is_cancelled() {
-            return Err(Ended::not("landing was stopped".to_owned(), None));
+            return Err(Ended::not("landing was cancelled".to_owned(), None));
         }
         Ok(())
     }
@@ -217,7 +215,7 @@ impl Errand {
         if let Err(error) = write_private(&self.body_file, &text) {
             let path = self.body_file.display();
             told.note(format!(
-                "the text for a pull request could not be written to {path}: {error}"
+                "could not write the text of the pull request to {path}: {error}"
             ));
         }
     }
@@ -236,7 +234,7 @@ impl Errand {
         told: &mut dyn Told,
     ) -> Result<Option<String>, Ended> {
         let nowhere = || {
-            let because = "its base is on no branch of the server".to_owned();
+            let because = "its base is not on any branch of the server".to_owned();
             Ended::not(because, None)
         };
         let Some(target) = target else {
@@ -247,10 +245,9 @@ impl Errand {
             if self.landing != Landing::PullRequest {
                 return self.is_first_base.then_some(None).ok_or_else(nowhere);
             }
-            let because =
-                format!("the server has no branch {target} that a pull request could go into");
+            let because = format!("the server has no branch {target} for the pull request");
             let hint = format!(
-                "push {target} first, or name another one as base; then `{}`",
+                "push {target} first, or set another base; then `{}`",
                 self.again
             );
             return Err(Ended::not(because, hint));
@@ -283,7 +280,7 @@ impl Errand {
             return Ok(());
         }
         if tree(&there)? == tree(&self.tip)? {
-            told.note(format!("{target} has all of it already"));
+            told.note(format!("{target} already contains everything"));
             return Err(Ended::Landed { pr_url: None });
         }
         if self.if_moved == IfMoved::Tell && has_base {
@@ -291,7 +288,7 @@ impl Errand {
         }
         let at = &there.as_str()[..12];
         told.note(format!(
-            "{target} has moved on to {at} on the server; the result is on top of an earlier commit"
+            "{target} is now at {at} on the server; the result is based on an earlier commit"
         ));
         Ok(())
     }
@@ -344,7 +341,7 @@ impl Errand {
             somebody_elses.get_or_insert(branch);
         }
         let because = format!(
-            "the server has {MOST_NAMES} branches like {} already",
+            "the server already has {MOST_NAMES} branches named like {}",
             self.branch
         );
         Err(Ended::not(because, None))
@@ -357,12 +354,12 @@ impl Errand {
         somebody_elses: Option<&str>,
         told: &mut dyn Told,
     ) -> Result<(), Ended> {
-        let because =
-            somebody_elses.map(|other| format!("{other} of the server is not of this batch"));
+        let because = somebody_elses
+            .map(|other| format!("{other} on the server does not belong to this batch"));
         if !told.is_pushing(branch, &self.tip, because) {
-            return Err(Ended::not("landing broke off".to_owned(), None));
+            return Err(Ended::not("landing was interrupted".to_owned(), None));
         }
-        reached(Step::PushMeant);
+        crash_point(CrashPoint::PushMeant);
         self.go_on()
     }
 
@@ -387,7 +384,7 @@ impl Errand {
             }
         };
         let Some(target) = target else {
-            let because = "the server has no branch that a pull request could go into".to_owned();
+            let because = "the server has no branch for the pull request".to_owned();
             return Err(Ended::not(because, None));
         };
         let (title, body) = self.text();
@@ -404,7 +401,7 @@ impl Errand {
         let opened = connect(&project, login)
             .and_then(|forge| open_pull_request(&*forge, &draft, &self.pauses()))
             .or_else(|error| self.not_opened(&error, &project, &draft, told))?;
-        reached(Step::PullRequestOpened);
+        crash_point(CrashPoint::PullRequestOpened);
         Ok(Ended::Landed {
             pr_url: Some(opened.url),
         })
@@ -422,13 +419,16 @@ impl Errand {
             return Ok(there.clone());
         }
         let page = project.compare_url(&draft.base, &draft.head);
-        let by_hand = format!("`{}` tries again; by hand: {page}", self.again);
+        let by_hand = format!("`{}` tries again; or open it yourself: {page}", self.again);
         let hint = match error.hint() {
             Some(hint) => format!("{hint}; {by_hand}"),
             None => by_hand,
         };
         let why = with_causes(error);
-        let because = format!("{} is pushed, and has no pull request: {why}", draft.head);
+        let because = format!(
+            "pushed {}, but could not open a pull request: {why}",
+            draft.head
+        );
         Err(Ended::not(because, hint))
     }
 
@@ -440,9 +440,9 @@ impl Errand {
         told: &mut dyn Told,
     ) -> Ended {
         let file = self.body_file.display();
-        let by_hand = by_hand.map(|page| format!("; by hand: {page}"));
+        let by_hand = by_hand.map(|page| format!("; open one yourself: {page}"));
         told.note(format!(
-            "{branch} is pushed; Pleach opens no pull request there{why}, its text is in {file}{}",
+            "pushed {branch}; Pleach cannot open a pull request there{why}; its text is in {file}{}",
             by_hand.unwrap_or_default()
         ));
         Ended::Landed { pr_url: None }

@@ -1,10 +1,11 @@
 //! The look over what a push would send, and what is said when it finds something.
 
+use pleach_git::git::{CommitId, Store, count_of_commits};
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::shell_words::line;
+
 use super::errand::{Ended, Errand, IfFound};
 use super::scan::{Finding, News, ScanError, scan};
-use crate::causes::with_causes;
-use crate::git::{CommitId, Store, count_of_commits};
-use crate::shell_words::line;
 
 /// So many findings are named, and the rest counted.
 const MOST_FINDINGS: usize = 5;
@@ -18,7 +19,7 @@ impl Errand {
         }
         let failed = |error: ScanError| {
             let why = with_causes(&error);
-            let because = format!("what would be pushed could not be looked over: {why}");
+            let because = format!("could not check for secrets before the push: {why}");
             Ended::not(because, None)
         };
         let found = scan(store, there, &self.tip, &self.hider).map_err(failed)?;
@@ -37,17 +38,20 @@ impl Errand {
         let along = match own.commits.len() {
             0 => String::new(),
             number => format!(
-                "; {} of yours that the server does not have would be pushed along",
+                "; {} of yours that the server does not have would be pushed too",
                 count_of_commits(number)
             ),
         };
-        let because = format!("nothing was pushed, because of {}{along}", words.join("; "));
+        let because = format!(
+            "nothing was pushed; the check found {}{along}",
+            words.join("; ")
+        );
         let anyway = format!("`{} --despite-findings`", self.again);
         let hint = match store.checkout() {
             Ok(_) => {
                 let (rewrite, push) = self.without_findings(own.made_on.first());
                 format!(
-                    "rewrite it: `{rewrite}`, take it out, `{push}`; or push it as it is: {anyway}"
+                    "rewrite it: `{rewrite}`, remove it, `{push}`; or push it as it is: {anyway}"
                 )
             }
             Err(_) => format!("to push it as it is: {anyway}"),

@@ -8,14 +8,12 @@ mod news;
 
 use std::collections::HashSet;
 
-use gix_hash::ObjectId;
+use pleach_git::git::read::text;
+use pleach_git::git::{CommitId, GitError, Identity, Store};
+use pleach_system::secrets::{Hider, hits};
 
-use crate::git::read::text;
-use crate::git::{CommitId, GitError, Identity, Store};
-pub use crate::secrets::Secret;
-use crate::secrets::{Hider, hits};
-use crate::weave::WeaveError;
-use crate::weave::reading::{Changed, Item, ItemKind, Reading};
+use pleach_git::weave::WeaveError;
+use pleach_git::weave::reading::{Changed, Item, ItemKind, ObjectId, Reading};
 
 pub use finding::{Finding, FindingKind, Within};
 pub(crate) use news::News;
@@ -36,7 +34,7 @@ const MOST_FINDINGS: usize = 1_000;
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
     /// Objects of the store cannot be read.
-    #[error("could not read what would be pushed")]
+    #[error("could not read the commits to push")]
     Read(#[from] WeaveError),
     /// Git failed.
     #[error(transparent)]
@@ -200,7 +198,7 @@ impl Scan<'_> {
     fn secrets_in<'c>(&self, bytes: &'c [u8]) -> Vec<Hit<'c>> {
         let by_shape = hits(bytes).map(|hit| Hit {
             kind: FindingKind::Secret {
-                secret: hit.secret,
+                name: hit.name,
                 begin: hit.begin(),
             },
             place: hit.place,

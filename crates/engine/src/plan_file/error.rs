@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pleach_system::text::shell_words::quoted;
+
 use super::source::SIZE_LIMIT;
 
 /// Why a plan file could not be read or replaced.
@@ -92,7 +94,7 @@ pub enum PlanFileError {
         source: io::Error,
     },
     /// Somebody else saved the file in every round; their text stands.
-    #[error("cannot rewrite the plan {}: it was saved by others in each of {rounds} rounds", path.display())]
+    #[error("cannot rewrite the plan {}: it changed during each of {rounds} attempts", path.display())]
     Busy {
         /// The plan.
         path: PathBuf,
@@ -100,7 +102,7 @@ pub enum PlanFileError {
         rounds: u32,
     },
     /// A text saved into a displaced file could not be brought back.
-    #[error("cannot bring into the plan {} what was saved as {}", path.display(), aside.display())]
+    #[error("cannot merge {} into the plan {}", aside.display(), path.display())]
     Kept {
         /// The plan.
         path: PathBuf,
@@ -128,32 +130,33 @@ impl PlanFileError {
         match self {
             Self::Missing { .. } => "check the path, or create the file".to_owned(),
             Self::Folder { path } => format!(
-                "name a file in it, such as {}",
+                "pass a file in it, such as {}",
                 path.join("TODO.md").display()
             ),
-            Self::NotRegular { .. } => "name a file that is stored on disk".to_owned(),
+            Self::NotRegular { .. } => "pass a regular file".to_owned(),
             Self::TooLarge { .. } => {
-                format!("split the plan; {} MiB are read at most", SIZE_LIMIT >> 20)
+                format!("split the plan; the maximum is {} MiB", SIZE_LIMIT >> 20)
             }
-            Self::Binary { .. } => "name a text file".to_owned(),
+            Self::Binary { .. } => "pass a text file".to_owned(),
             Self::NotUtf8 { .. } => "save the file as UTF-8".to_owned(),
-            Self::Denied { path, .. } => format!(
-                "give yourself read permission: chmod u+r {}",
-                path.display()
-            ),
+            Self::Denied { path, .. } => {
+                format!("run `chmod u+r {}`", quoted(&path.to_string_lossy()))
+            }
             Self::Read { .. } => "check the disk and try again".to_owned(),
-            Self::ReadOnly { path } => format!("make it writable: chmod u+w {}", path.display()),
+            Self::ReadOnly { path } => {
+                format!("run `chmod u+w {}`", quoted(&path.to_string_lossy()))
+            }
             Self::FolderReadOnly { path, .. } => {
                 let folder = path.parent().filter(|folder| *folder != Path::new(""));
                 let folder = folder.unwrap_or(Path::new("."));
                 format!("make the folder {} writable", folder.display())
             }
-            Self::Write { .. } => "check that the disk has room, then try again".to_owned(),
+            Self::Write { .. } => "check that the disk has free space, then try again".to_owned(),
             Self::Busy { .. } => {
-                "stop the program that keeps saving the file, then try again".to_owned()
+                "close the program that keeps saving the file, then try again".to_owned()
             }
             Self::Kept { aside, .. } => format!(
-                "copy what you miss out of {}, then delete it",
+                "copy what is missing from {}, then delete it",
                 aside.display()
             ),
         }

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use pleach_system::files::regular_file::{self, Unreadable};
+
 use super::error::PlanFileError;
-use crate::regular_file::{self, Unreadable};
 
 /// The largest plan file that is read, in bytes.
 pub const SIZE_LIMIT: u64 = 64 << 20;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use pleach_system::crash_point::{CrashPoint, crash_point};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -21,7 +22,6 @@ use super::merge::distance;
 use super::retry::{PAUSES, retry};
 use super::source::{load_text, resolve};
 use super::turn::Turn;
-use crate::step::{Step, reached};
 
 const ROUNDS: u32 = 24;
 const HALF_SAVED_ROUNDS: u32 = 5;
@@ -152,7 +152,7 @@ impl Writer {
         if !holds(&target, &was) {
             return Ok(Round::Again);
         }
-        reached(Step::PlanDrafted);
+        crash_point(CrashPoint::PlanDrafted);
         Ok(self.publish(draft, Change { target, was, new })?)
     }
 
@@ -182,7 +182,7 @@ impl Writer {
 
     /// Keeps our text in place if it displaced what was read, and takes it back otherwise.
     fn verify(&mut self, aside: PathBuf, change: Change) -> Result<Round, PlanFileError> {
-        reached(Step::PlanExchanged);
+        crash_point(CrashPoint::PlanExchanged);
         let displaced = fs::read(&aside).unwrap_or_default();
         if displaced != change.was.as_bytes() {
             return self.take_back(aside, &displaced, change);

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use pleach_domain::graph::{Bond, Graph, Strictness};
+use pleach_domain::graph::{Graph, PredecessorKind, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 
@@ -94,14 +94,14 @@ enum Narrowed {
 
 /// The chosen tasks with everything that they need, done or not.
 fn with_needs(plan: &Plan, chosen: &[TaskId]) -> HashSet<TaskId> {
-    let graph = Graph::of(plan, Strictness::AsWritten);
+    let graph = Graph::new(plan, Strictness::AsWritten);
     let mut kept = HashSet::new();
     for at in chosen
         .iter()
         .filter_map(|id| graph.index().find(id.as_str()))
     {
-        let before = graph.all_before(at).into_iter();
-        let needs = before.filter(|(_, bond)| *bond == Bond::Needs);
+        let before = graph.predecessors(at).into_iter();
+        let needs = before.filter(|(_, bond)| *bond == PredecessorKind::Needs);
         let all = needs.map(|(need, _)| need).chain([at]);
         kept.extend(all.map(|at| graph.task(at).id.clone()));
     }
@@ -229,7 +229,7 @@ mod tests {
         let plans = [("/p/TODO.md", archived, "7"), ("board", board, "#5")];
         check(&plans, tasks, "7 #5");
         let (all, _) = join(&plans).unwrap();
-        let graph = Graph::of(&all.document.plan, Strictness::AsWritten);
+        let graph = Graph::new(&all.document.plan, Strictness::AsWritten);
         assert_eq!(graph.needs(0).count(), 0);
         assert_eq!(graph.needs(2).collect::<Vec<_>>(), [1]);
     }

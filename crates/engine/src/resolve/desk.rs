@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::id::BatchNumber;
+use pleach_git::git::{CommitId, Store, ref_segment};
+use pleach_git::worktree::{CONFLICT_BRANCHES, Worktree, WorktreeSpec};
+use pleach_log::batch_paths::conflict_folder;
+use pleach_system::state_folder::StateFolder;
 
 use super::note::Note;
 use super::{Cleared, ResolveError};
-use crate::batch_paths::conflict_folder;
-use crate::git::{CommitId, Store, ref_segment};
-use crate::state_folder::StateFolder;
 use crate::stored_batch::StoredBatch;
-use crate::worktree::{CONFLICT_BRANCHES, Worktree, WorktreeSpec};
 
 /// Whoever begins or ends a resolution holds it.
 const LOCK: &str = "resolve.lock";

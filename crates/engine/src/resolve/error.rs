@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_git::git::{GitError, StoreError};
+use pleach_git::weave::WeaveError;
+use pleach_git::worktree::CaptureError;
+use pleach_git::worktree::WorktreeError;
+use pleach_log::database::DatabaseError;
+use pleach_system::text::shell_words::quoted;
 
-use crate::capture::CaptureError;
-use crate::database::DatabaseError;
-use crate::git::{GitError, StoreError};
-use crate::shell_words::quoted;
 use crate::stored_batch::LookupError;
-use crate::weave::WeaveError;
-use crate::worktree::WorktreeError;
 
 /// A mark that is left in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum ResolveError {
         begun: Option<PathBuf>,
     },
     /// Nobody began to resolve it.
-    #[error("nobody has begun to resolve task {task} of batch {batch}")]
+    #[error("task {task} of batch {batch} is not being resolved")]
     NotBegun {
         /// The batch.
         batch: BatchNumber,
@@ -48,7 +48,7 @@ pub enum ResolveError {
         task: TaskId,
     },
     /// The task was tried again since.
-    #[error("task {task} of batch {batch} has another conflict by now than the one in {}", path.display())]
+    #[error("the conflict of task {task} of batch {batch} has changed since {} was created", path.display())]
     Outdated {
         /// The batch.
         batch: BatchNumber,
@@ -68,19 +68,19 @@ pub enum ResolveError {
         undecided: Vec<PathBuf>,
     },
     /// The files are those of the batch.
-    #[error("nothing in {} differs from what is woven already", path.display())]
+    #[error("nothing in {} differs from what is already woven", path.display())]
     Nothing {
         /// The folder.
         path: PathBuf,
     },
     /// The work of the batch is gone.
-    #[error("the work of batch {batch} is not there any more")]
+    #[error("the work of batch {batch} no longer exists")]
     NoStore {
         /// The batch.
         batch: BatchNumber,
     },
     /// What is stored of the batch makes no sense.
-    #[error("could not read what is stored of batch {batch}")]
+    #[error("could not read the record of batch {batch}")]
     Unreadable {
         /// The batch.
         batch: BatchNumber,
@@ -132,11 +132,11 @@ fn unfinished(marks: &[Mark], undecided: &[PathBuf]) -> String {
         let places = marks
             .iter()
             .map(|mark| format!("{}:{}", mark.path.display(), mark.line));
-        parts.push(format!("conflict markers are left in {}", list(places)));
+        parts.push(format!("unresolved conflict markers in {}", list(places)));
     }
     if !undecided.is_empty() {
         let files = undecided.iter().map(|file| file.display().to_string());
-        parts.push(format!("nothing is decided about {}", list(files)));
+        parts.push(format!("not resolved: {}", list(files)));
     }
     parts.join("; ")
 }
@@ -178,7 +178,7 @@ impl ResolveError {
                 begun: Some(path),
                 ..
             } => format!(
-                "`pleach resolve {batch} {} --abort` keeps what is in {} and takes it away",
+                "`pleach resolve {batch} {} --abort` keeps the files of {} and removes it",
                 quoted(task.as_str()),
                 path.display()
             ),
@@ -187,7 +187,7 @@ impl ResolveError {
             }
             Self::NotBegun { batch, task } => {
                 let task = quoted(task.as_str());
-                format!("`pleach resolve {batch} {task}` makes a folder with the conflict in it")
+                format!("`pleach resolve {batch} {task}` creates a worktree with the conflict")
             }
             Self::Outdated { batch, task, .. } => format!(
                 "`pleach resolve {batch} {} --abort` saves the work and removes the worktree; then start again",
@@ -197,15 +197,14 @@ impl ResolveError {
                 marks, undecided, ..
             } if marks.is_empty() => match undecided.first() {
                 Some(file) => format!(
-                    "there, `git add {0}` takes it as it is and `git rm {0}` does without it",
+                    "in that worktree, `git add {0}` keeps the file as it is, `git rm {0}` removes it",
                     quoted(&file.to_string_lossy())
                 ),
                 None => return None,
             },
-            Self::Unfinished { path, .. } => format!(
-                "edit the files in {} until they are as they shall be",
-                path.display()
-            ),
+            Self::Unfinished { path, .. } => {
+                format!("resolve the conflict markers in {}", path.display())
+            }
             Self::Nothing { .. } => "`--abort` leaves the task out".to_owned(),
             _ => return None,
         })

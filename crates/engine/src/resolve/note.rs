@@ -7,11 +7,11 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use pleach_git::git::{Store, StoreError};
+use pleach_git::weave::{Content, Kind, Unmerged};
 use serde::{Deserialize, Serialize};
 
 use super::marks;
-use crate::git::{Store, StoreError};
-use crate::weave::{Content, Kind, Unmerged};
 
 /// A conflict that somebody resolves.
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub(super) struct Note {
 /// A file that does not merge, as it was laid out.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NotedFile {
-    #[serde(with = "crate::path_text")]
+    #[serde(with = "pleach_system::files::stored_path")]
     pub(super) path: PathBuf,
     /// In which way the sides disagree.
     pub(super) kind: Kind,
@@ -41,7 +41,7 @@ impl NotedFile {
         store: &Store,
         file: &Unmerged,
         our_name: &str,
-    ) -> Result<Self, crate::git::GitError> {
+    ) -> Result<Self, pleach_git::git::GitError> {
         let is_file = |content: &&Content| content.mode.starts_with("100");
         let marked = file.marked.as_ref().filter(is_file);
         let size = match marked {
@@ -53,7 +53,7 @@ impl NotedFile {
             meant.extend(marks::meant(&store.read_blob(&stage.content.id)?, size));
         }
         Ok(Self {
-            path: crate::git::os_str(&file.path).into(),
+            path: pleach_git::git::os_str(&file.path).into(),
             kind: file.kind,
             marked: file.marked.clone(),
             size,

@@ -3,10 +3,10 @@
 use pleach_domain::batch::Message;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, TaskState};
+use pleach_log::ownership::{Answer, Reply, Request};
 
 use super::run_loop::{Effect, Loop};
 use crate::consent::fingerprint;
-use crate::ownership::{Answer, Reply, Request};
 
 /// Who waits for what.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Loop<'_> {
             {
                 let answer = refused(
                     "consent_changed",
-                    "the next task that waits is not the one that was shown, or waits for consent to something else",
+                    "the next waiting task is not the one that was shown, or needs consent to something else",
                 );
                 self.outbox.push(Effect::Answer(reply, answer));
             }
@@ -52,7 +52,7 @@ impl Loop<'_> {
                 } else {
                     refused(
                         "nothing_waiting",
-                        "no task of this batch waits for approval",
+                        "no task of this batch is waiting for approval",
                     )
                 };
                 self.outbox.push(Effect::Answer(reply, answer));
@@ -72,7 +72,7 @@ impl Loop<'_> {
                 } else {
                     refused(
                         "batch_stopping",
-                        "this batch is about to end; nothing of it would start any more",
+                        "this batch is finishing; no task is left to start",
                     )
                 };
                 self.outbox.push(Effect::Answer(reply, answer));
@@ -98,13 +98,10 @@ impl Loop<'_> {
         } else if self.batch.status.is_stopping() {
             refused(
                 "batch_stopping",
-                "this batch is being stopped; tasks of it can be tried again once it is over",
+                "this batch is stopping; its tasks can be retried once it has finished",
             )
         } else {
-            refused(
-                "nothing_to_retry",
-                "none of these tasks has ended without success",
-            )
+            refused("nothing_to_retry", "none of these tasks can be retried")
         }
     }
 
@@ -118,7 +115,7 @@ impl Loop<'_> {
         if lost.is_empty() {
             return None;
         }
-        let claimed = self.database.claim(self.workshop.id, &lost);
+        let claimed = self.database.claim(self.batch_id, &lost);
         claimed.err().map(|error| error.to_string())
     }
 
@@ -129,7 +126,7 @@ impl Loop<'_> {
             return self.outbox.push(Effect::Answer(reply, answer));
         };
         if let Some(ending) = self.batch.tasks[position].state.ending() {
-            let message = format!("task {task} is over: {}", ending.outcome());
+            let message = format!("task {task} is already finished: {}", ending.outcome());
             let answer = refused("task_over", &message);
             return self.outbox.push(Effect::Answer(reply, answer));
         }
@@ -148,7 +145,7 @@ impl Loop<'_> {
             }
             Ok(false) if is_ending => refused(
                 "batch_stopping",
-                "this batch is about to end; a conflict of it can be resolved once it is over",
+                "this batch is finishing; conflicts can be resolved once it has finished",
             ),
             Ok(false) => {
                 let message = format!("task {task} of this batch has no conflict");

@@ -3,14 +3,14 @@
 //! Blames and stops nobody; a search at the end finds out for itself what the base is worth then.
 
 use pleach_domain::batch::{BatchStatus, Message, Proof};
-use pleach_domain::bisect::Run;
+use pleach_domain::bisect::TestResult;
 use pleach_domain::event::BatchEvent;
+use pleach_git::weave::tree_of;
 
-use super::probe::{Probe, ProbeEnded};
 use super::run_loop::Loop;
-use super::{RunError, Told};
+use super::{LoopNotice, RunError};
+use crate::attempt::{Probe, ProbeEnded};
 use crate::validate::RunEnding;
-use crate::weave::tree_of;
 
 /// The variable by which tests that count runs do without this one: `off`.
 pub const BASE_CHECK: &str = "PLEACH_BASE_CHECK";
@@ -28,13 +28,13 @@ impl Loop<'_> {
     /// Begins once the first agent is at work; takes no slot from them.
     pub(super) fn check_base(&mut self) -> Result<(), RunError> {
         let is_off = std::env::var_os(BASE_CHECK).is_some_and(|said| said == "off");
-        let is_wanted = self.workshop.tests.is_some() && !self.workshop.record.is_in_place();
-        let is_first = self.batch.judgements.is_empty() && self.wants_base_check();
+        let is_wanted = self.context.tests().is_some() && !self.record.is_in_place();
+        let is_first = self.batch.test_runs.is_empty() && self.wants_base_check();
         let before = std::mem::replace(&mut self.base_check, BaseCheck::Begun);
         if before == BaseCheck::Begun || is_off || !is_wanted || !is_first {
             return Ok(());
         }
-        let tree = tree_of(&self.workshop.store, &self.base)?;
+        let tree = tree_of(&self.context.store, &self.base)?;
         if self.green_since(&tree, &self.judge())?.is_some() {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Loop<'_> {
             number: self.runs + 1,
             tasks: Vec::new(),
             commit: self.base.clone(),
-            tree: tree_of(&self.workshop.store, &self.base)?,
+            tree: tree_of(&self.context.store, &self.base)?,
         };
         self.send_probe(probe, None, None)
     }
@@ -63,7 +63,7 @@ impl Loop<'_> {
         match ended.ending {
             RunEnding::Ran(run) => {
                 let judged = self.judged(ended, run);
-                if !self.decide(Message::BaseJudged(judged)) || run == Run::Green {
+                if !self.decide(Message::BaseTestsRan(judged)) || run == TestResult::Passed {
                     return Ok(());
                 }
                 if !self.batch.is_base_red() {
@@ -72,15 +72,15 @@ impl Loop<'_> {
                 // First what happened, then what it means.
                 self.flush()?;
                 let note = format!(
-                    "the tests fail on the base already ({base}): nobody is blamed for that, and nothing is ticked or \
-                     lands unless they pass on the result; `pleach cancel {}` stops the batch",
-                    self.workshop.number
+                    "the tests already fail on the base ({base}): no task is blamed for that, and nothing is ticked or \
+                     lands unless they pass on the result; `pleach cancel {}` cancels the batch",
+                    self.context.number
                 );
-                (self.told)(Told::Note(note));
+                (self.told)(LoopNotice::Note(note));
             }
             RunEnding::Trouble(why) => {
-                let note = format!("the tests could not be run on the base ({base}): {why}");
-                (self.told)(Told::Note(note));
+                let note = format!("could not run the tests on the base ({base}): {why}");
+                (self.told)(LoopNotice::Note(note));
             }
             RunEnding::Stopped => {}
         }
@@ -88,8 +88,8 @@ impl Loop<'_> {
     }
 
     /// The event of a run that came to a verdict.
-    pub(super) fn judged(&self, ended: ProbeEnded, run: Run) -> BatchEvent {
-        BatchEvent::Judged {
+    pub(super) fn judged(&self, ended: ProbeEnded, run: TestResult) -> BatchEvent {
+        BatchEvent::TestsRan {
             tasks: ended.tasks,
             tree: ended.tree.to_string(),
             judge: self.judge(),

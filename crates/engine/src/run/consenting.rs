@@ -1,10 +1,11 @@
 //! Whether a batch that is ready was consented to, where it may push to, and remembering both.
 
-use pleach_domain::batch::{Landing, Message};
+use pleach_domain::batch::Message;
+use pleach_domain::choice::Landing;
+use pleach_log::batch_paths::project_name;
 
 use super::run_loop::Loop;
 use super::{Opening, Prepared, RunError};
-use crate::batch_paths::project_name;
 use crate::consent::{Change, Steering, show};
 use crate::trust::may_push_from_now_on;
 
@@ -53,7 +54,8 @@ impl Prepared {
     pub fn consent(&mut self) -> Result<(), RunError> {
         if let Some(now) = &self.consent {
             let project = project_name(&self.store);
-            self.database.remember_consent(&project, now)?;
+            self.database
+                .remember_consent(&project, &now.fingerprint(), now)?;
         }
         Ok(())
     }
@@ -107,10 +109,10 @@ impl Loop<'_> {
     /// the batch began.
     pub(super) fn unconfirmed_push(&mut self) -> Result<Option<String>, RunError> {
         // What is wrong with the remote is told by whoever pushes.
-        let Ok(Some(remote)) = self.workshop.store.remote() else {
+        let Ok(Some(remote)) = self.context.store.remote() else {
             return Ok(None);
         };
-        let project = project_name(&self.workshop.store);
+        let project = project_name(&self.context.store);
         let is_confirmed = may_push_from_now_on(&mut self.database, &project, remote.as_str())?;
         Ok((!is_confirmed).then(|| remote.as_str().to_owned()))
     }

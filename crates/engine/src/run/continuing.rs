@@ -6,10 +6,10 @@ use pleach_domain::batch::Pushed;
 
 use super::RunError;
 use super::run_loop::Loop;
-use crate::git::CommitId;
-use crate::neutral_text::neutral;
-use crate::weave::{Loom, Outcome, Strand, tree_of, weave};
 use pleach_domain::choice::Strategy;
+use pleach_git::git::CommitId;
+use pleach_git::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_system::text::neutral_text::neutral;
 
 impl Loop<'_> {
     /// The commit that continues what is on the server and has the tree of a result that was woven afresh onto the
@@ -26,13 +26,13 @@ impl Loop<'_> {
             return Ok((fresh.clone(), true));
         };
         // Woven onto it in the first place.
-        if self.workshop.store.is_ancestor(&there, fresh)? {
+        if self.context.store.is_ancestor(&there, fresh)? {
             return Ok((fresh.clone(), false));
         }
-        let wanted = tree_of(&self.workshop.store, fresh)?;
+        let wanted = tree_of(&self.context.store, fresh)?;
         let tip = self.added_to(&there, pushed, stays)?;
         let tip = match tip {
-            Some(tip) if tree_of(&self.workshop.store, &tip)? == wanted => Some(tip),
+            Some(tip) if tree_of(&self.context.store, &tip)? == wanted => Some(tip),
             _ => None,
         };
         let apart = tip.is_none();
@@ -45,7 +45,7 @@ impl Loop<'_> {
         let pushed = pushed.filter(|pushed| pushed.base != self.batch.base);
         let there = pushed.and_then(|pushed| pushed.commit.0.parse::<CommitId>().ok());
         match there {
-            Some(there) => Ok(self.workshop.store.is_ancestor(&there, &self.tip)?),
+            Some(there) => Ok(self.context.store.is_ancestor(&there, &self.tip)?),
             None => Ok(false),
         }
     }
@@ -58,7 +58,7 @@ impl Loop<'_> {
         pushed: &Pushed,
         stays: &[usize],
     ) -> Result<Option<CommitId>, RunError> {
-        let loom = Loom::of_store(&self.workshop.store)?;
+        let loom = Loom::of_store(&self.context.store)?;
         let base = Strand {
             subject: "the base".to_owned(),
             commit: self.base.clone(),
@@ -87,20 +87,20 @@ impl Loop<'_> {
         }
         let new = stays.iter().filter(|task| !pushed.tasks.contains(task));
         strands.extend(new.filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?))));
-        let woven = weave(&loom, &ground.commit, &strands, self.workshop.record.merge)?;
+        let woven = weave(&loom, &ground.commit, &strands, self.record.merge)?;
         let is_whole = !woven.outcomes.iter().any(is_conflict);
         Ok(is_whole.then_some(woven.tip))
     }
 
     /// A commit that takes back what a task did, as a strand of its own.
     fn revert(&self, task: usize) -> Result<Option<Strand>, RunError> {
-        let store = &self.workshop.store;
+        let store = &self.context.store;
         let basis = self.batch.tasks[task].basis.as_ref();
         let basis = basis.and_then(|basis| basis.0.parse::<CommitId>().ok());
         let (Some(basis), Some(commit)) = (basis, self.task_commit(task)) else {
             return Ok(None);
         };
-        let record = &self.workshop.record.tasks[task];
+        let record = &self.record.tasks[task];
         let title = neutral(&record.title);
         let subject = format!("revert of task {}: {title}", record.id);
         let before = tree_of(store, &basis)?;

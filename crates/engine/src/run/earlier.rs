@@ -5,21 +5,20 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use pleach_domain::graph::{Bond, Graph, Strictness};
+use pleach_domain::graph::{Graph, PredecessorKind, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
 use pleach_domain::task_state::{Ending, TaskState};
 use pleach_formats::Identity;
+use pleach_git::git::{CommitId, Store};
+use pleach_git::weave::{Loom, WeaveError};
+use pleach_log::database::Database;
+use pleach_log::earlier::{Earlier, EarlierBatch, EarlierTask, Presence};
 
 use super::{RunError, RunRequest};
-use crate::batch_record::{BatchRecord, Earlier, EarlierBatch, EarlierTask};
-use crate::database::Database;
-use crate::git::{CommitId, Store};
-use crate::neutral_text::neutral;
+use crate::batch_record::BatchRecord;
 use crate::plan_to_run::PlanOrigin;
 use crate::stored_batch::StoredBatch;
-use crate::weave::{Loom, Outcome, Strand, WeaveError, foresee, has_landed};
-use pleach_domain::choice::Strategy;
 
 /// What is done about work of earlier batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -137,18 +136,18 @@ struct Wanted<'r> {
 impl<'r> Wanted<'r> {
     fn of(request: &'r RunRequest, first: &'r PlanOrigin) -> Self {
         let plan = &request.plan.document.plan;
-        let graph = Graph::of(plan, Strictness::AsWritten);
+        let graph = Graph::new(plan, Strictness::AsWritten);
         let chosen: HashSet<usize> = request.chosen.iter().copied().collect();
         let is_done = |task: usize| {
             !chosen.contains(&task) && plan.tasks[task].status == TaskStatus::Completed
         };
         let (mut all, mut needed) = (BTreeSet::new(), BTreeSet::new());
         let of_each = request.chosen.iter().map(|position| {
-            let mut before = graph.all_before(*position);
+            let mut before = graph.predecessors(*position);
             before.retain(|(task, _)| is_done(*task));
             for (task, bond) in &before {
                 all.insert(*task);
-                if *bond == Bond::Needs {
+                if *bond == PredecessorKind::Needs {
                     needed.insert(*task);
                 }
             }
@@ -192,7 +191,7 @@ impl<'r> Wanted<'r> {
                     found.insert((number, order), (position, task));
                     batches
                         .entry(number)
-                        .or_insert_with(|| EarlierBatch::of(&stored));
+                        .or_insert_with(|| earlier_batch(&stored));
                 }
             }
         }
@@ -273,127 +272,17 @@ fn work_of(stored: &StoredBatch, at: usize) -> Option<EarlierTask> {
     })
 }
 
-impl EarlierBatch {
-    fn of(stored: &StoredBatch) -> Self {
-        let (batch, record) = (&stored.batch, &stored.record);
-        let base = batch.base.as_ref().map_or(&record.base, |base| &base.0);
-        let tip = batch.tip.as_ref();
-        Self {
-            number: stored.number,
-            branch: match &batch.published {
-                Some((branch, _)) => branch.clone(),
-                None => record.branches.batch(stored.number),
-            },
-            pr_url: batch.pr_url.clone(),
-            result: tip.map(|tip| (tip.0.clone(), base.clone())),
-        }
-    }
-
-    fn strand(&self) -> Option<Strand> {
-        let (tip, base) = self.result.as_ref()?;
-        Some(Strand {
-            subject: format!("batch {}", self.number),
-            commit: tip.parse().ok()?,
-            basis: base.parse().ok(),
-        })
-    }
-}
-
-/// Whether a commit has some work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Presence {
-    There,
-    Lacking,
-    /// It does not merge there.
-    Conflict,
-}
-
-impl Earlier {
-    pub(super) fn strand(&self, place: usize) -> Option<Strand> {
-        let task = &self.tasks[place];
-        Some(Strand {
-            subject: format!("task {}: {}", task.id, neutral(&task.title)),
-            commit: task.commit.parse().ok()?,
-            basis: task.basis.as_ref().and_then(|basis| basis.parse().ok()),
-        })
-    }
-
-    /// Whether what is at each of some places is in a commit: by history, or because weaving it changes nothing.
-    pub(super) fn presence(
-        &self,
-        loom: &Loom,
-        commit: &CommitId,
-        places: &[usize],
-    ) -> Result<Vec<Presence>, WeaveError> {
-        let mut landed = Vec::new();
-        for batch in &self.batches {
-            // What was merged in one piece is one change, whatever its parts would do by themselves.
-            let strand = batch.strand();
-            let is_there = |strand| has_landed(loom, commit, &strand).unwrap_or(false);
-            landed.push(strand.is_some_and(is_there));
-        }
-        let mut presence = vec![Presence::There; places.len()];
-        let open = places.iter().enumerate();
-        let open = open.filter(|(_, place)| !landed[self.tasks[**place].batch]);
-        let (open, strands): (Vec<usize>, Vec<Strand>) = open
-            .filter_map(|(at, place)| Some((at, self.strand(*place)?)))
-            .unzip();
-        if strands.is_empty() {
-            return Ok(presence);
-        }
-        let woven = foresee(loom, commit, &strands, Strategy::Merge)?.weave;
-        for (number, at) in open.into_iter().enumerate() {
-            presence[at] = match &woven.outcomes[number] {
-                Outcome::Conflict(_) => Presence::Conflict,
-                Outcome::Merged if !woven.idle.contains(&number) => Presence::Lacking,
-                Outcome::Merged | Outcome::AlreadyIn => Presence::There,
-            };
-        }
-        Ok(presence)
-    }
-
-    /// Why the work at some places cannot be had on a commit, where it cannot.
-    fn conflict(
-        &self,
-        loom: &Loom,
-        commit: &CommitId,
-        places: &[usize],
-    ) -> Result<Option<String>, WeaveError> {
-        let strands: Vec<Strand> = places.iter().filter_map(|at| self.strand(*at)).collect();
-        let woven = foresee(loom, commit, &strands, Strategy::Merge)?.weave;
-        let mut outcomes = woven.outcomes.iter().zip(places);
-        Ok(outcomes.find_map(|(outcome, place)| match outcome {
-            Outcome::Conflict(conflict) => Some(self.why_not(*place, &conflict.paths())),
-            _ => None,
-        }))
-    }
-
-    /// Why some work keeps a task from starting.
-    pub(super) fn why_not(&self, place: usize, files: &[String]) -> String {
-        let told = self.told(&[place]);
-        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
-        format!(
-            "builds on {}, and that conflicts in {}; if the base has it, run with --assume-landed",
-            told.join("; "),
-            files.join(", ")
-        )
-    }
-
-    /// Forgets some work, and whose it was.
-    fn drop_where(
-        &mut self,
-        mut is_dropped: impl FnMut(&EarlierTask) -> bool,
-        of_each: &mut [Vec<usize>],
-    ) {
-        let stays: Vec<bool> = self.tasks.iter().map(|task| !is_dropped(task)).collect();
-        let moved = |place: usize| stays[..place].iter().filter(|stays| **stays).count();
-        for places in of_each {
-            places.retain(|place| stays[*place]);
-            for place in places.iter_mut() {
-                *place = moved(*place);
-            }
-        }
-        let mut stays = stays.iter();
-        self.tasks.retain(|_| *stays.next().unwrap_or(&true));
+fn earlier_batch(stored: &StoredBatch) -> EarlierBatch {
+    let (batch, record) = (&stored.batch, &stored.record);
+    let base = batch.base.as_ref().map_or(&record.base, |base| &base.0);
+    let tip = batch.tip.as_ref();
+    EarlierBatch {
+        number: stored.number,
+        branch: match &batch.published {
+            Some((branch, _)) => branch.clone(),
+            None => record.branches.batch(stored.number),
+        },
+        pr_url: batch.pr_url.clone(),
+        result: tip.map(|tip| (tip.0.clone(), base.clone())),
     }
 }

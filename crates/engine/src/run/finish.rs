@@ -6,24 +6,24 @@ use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use pleach_domain::batch::{BatchStatus, Landed};
+use pleach_domain::batch::{BatchStatus, LandingResult};
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::task_state::{Commit, Ending};
+use pleach_git::git::CommitId;
+use pleach_log::batch_paths::project_name;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::text::causes::with_causes;
 
 use super::run_loop::Loop;
-use super::{Heard, RunError, Summary, TaskReport, Ticked, Told};
-use crate::batch_paths::project_name;
+use super::{LoopInput, LoopNotice, RunError, Summary, TaskReport, Ticked};
 use crate::batch_record::TaskRecord;
-use crate::causes::with_causes;
-use crate::git::CommitId;
-use crate::step::{Step, reached};
 
 impl Loop<'_> {
     /// Brings everything to its end and closes the batch with an event; nothing, if that is another one by now.
     pub(super) fn finish(
         &mut self,
         event: BatchEvent,
-        inbox: &Receiver<Heard>,
+        inbox: &Receiver<LoopInput>,
     ) -> Result<(), RunError> {
         self.settle_without_proof();
         self.stop_proving();
@@ -40,21 +40,21 @@ impl Loop<'_> {
             return Ok(());
         }
         self.weave_result()?;
-        reached(Step::ResultWoven);
+        crash_point(CrashPoint::ResultWoven);
         self.publish_result()?;
         self.publish_what_is_left_out();
         self.flush()?;
-        self.workshop.spares.clear();
-        crate::worktree::finish_removals();
+        self.context.spares.clear();
+        pleach_git::worktree::finish_removals();
         // Kept worktrees keep their folder; an empty one is nobody's.
-        let _ = std::fs::remove_dir(self.workshop.trees());
-        reached(Step::AllCleared);
+        let _ = std::fs::remove_dir(&self.context.trees);
+        crash_point(CrashPoint::AllCleared);
         self.write_marks();
         self.marks.settle(self.told);
-        reached(Step::PlanSettled);
+        crash_point(CrashPoint::PlanSettled);
         self.take_in(Event::Batch(event));
         self.flush()?;
-        reached(Step::BatchEnded);
+        crash_point(CrashPoint::BatchEnded);
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl Loop<'_> {
             let is_there = |task: &&usize| pushed.is_some_and(|there| there.tasks.contains(task));
             for task in self.batch.woven.iter().filter(|task| !is_there(task)) {
                 // Done means that somebody has it.
-                let record = &self.workshop.record.tasks[*task];
+                let record = &self.record.tasks[*task];
                 self.marks.set(record.taken_back());
             }
             return self.drop_batch_branch();
@@ -80,12 +80,12 @@ impl Loop<'_> {
         if self.stays_where_it_was_proved().is_some() {
             return Ok(());
         }
-        let wanted = self.workshop.record.branches.batch(self.workshop.number);
+        let wanted = self.record.branches.batch(self.context.number);
         let ours = self.published();
         let ours = ours.as_ref().map(|(branch, tip)| (branch.as_str(), tip));
         let tip = self.tip.clone();
         if let Some(branch) = self.publish(&tip, &wanted, ours) {
-            reached(Step::BatchPublished);
+            crash_point(CrashPoint::BatchPublished);
             self.take_in(Event::Batch(BatchEvent::Published {
                 branch,
                 tip: Commit(tip.to_string()),
@@ -100,7 +100,7 @@ impl Loop<'_> {
         let lost = lost.filter(|_| self.batch.status != BatchStatus::Landing)?;
         let (_, tip) = self.published()?;
         let base = lost.base.as_ref().map(|base| base.0.as_str());
-        let base = base.unwrap_or(&self.workshop.record.base);
+        let base = base.unwrap_or(&self.record.base);
         Some((base.parse().ok()?, tip))
     }
 
@@ -137,13 +137,13 @@ impl Loop<'_> {
             };
             let Some(commit) = left_out else { continue };
             let id = self.id(task);
-            let names = &self.workshop.record.branches;
-            let record = &self.workshop.record.tasks[task];
-            let wanted = names.task(self.workshop.number, &record.segment(), &record.title);
+            let names = &self.record.branches;
+            let record = &self.record.tasks[task];
+            let wanted = names.task(self.context.number, &record.segment(), &record.title);
             let before = before.as_ref();
             let before = before.map(|(branch, commit)| (branch.as_str(), commit));
             if let Some(branch) = self.publish(&commit, &wanted, before) {
-                reached(Step::TaskPublished);
+                crash_point(CrashPoint::TaskPublished);
                 let commit = Commit(commit.to_string());
                 let event = TaskEvent::Published { branch, commit };
                 self.take_in(Event::Task { task: id, event });
@@ -158,7 +158,7 @@ impl Loop<'_> {
         branch: &str,
         ours: Option<(&str, &CommitId)>,
     ) -> Option<String> {
-        let store = &self.workshop.store;
+        let store = &self.context.store;
         if store.plain_folder().is_some() {
             // There is no repository, and the work is in the folder.
             return None;
@@ -168,38 +168,40 @@ impl Loop<'_> {
             Err(error) => {
                 let (why, home) = (with_causes(&error), store.git_dir());
                 let note = format!(
-                    "the branch {branch} could not be made in your repository: {why}; the work is commit {commit} \
+                    "could not create the branch {branch} in your repository: {why}; the work is commit {commit} \
                      in {}",
                     home.display()
                 );
-                (self.told)(Told::Note(note));
+                (self.told)(LoopNotice::Note(note));
                 None
             }
         }
     }
 
     fn unpublish(&mut self, branch: &str, tip: &CommitId) {
-        if let Err(error) = self.workshop.store.unpublish(branch, tip) {
+        if let Err(error) = self.context.store.unpublish(branch, tip) {
             let why = with_causes(&error);
-            let note = format!("the branch {branch} could not be removed: {why}");
-            (self.told)(Told::Note(note));
+            let note = format!("could not remove the branch {branch}: {why}");
+            (self.told)(LoopNotice::Note(note));
         }
     }
 
     /// A landing that a person asked for and that lacks a proof.
-    fn refused_landing(&self) -> Option<Landed> {
+    fn refused_landing(&self) -> Option<LandingResult> {
         let because = self.batch.landing_refused()?;
         let again = self.again();
-        Some(Landed::Not {
-            because: format!("it is not proved: {because}"),
-            hint: Some(format!("`{again} --unproved` lands it without a proof")),
+        Some(LandingResult::NotLanded {
+            because: format!("not proved: {because}"),
+            hint: Some(format!(
+                "`{again} --unproved` lands it without passing tests"
+            )),
             no_server: false,
         })
     }
 
     /// What was ticked, by the ids that it has in the batch.
     fn ticked(&self) -> Vec<Ticked> {
-        let record = &self.workshop.record;
+        let record = &self.record;
         let mut ticked = self.marks.ticked();
         for tick in &mut ticked {
             let is_it = |task: &&TaskRecord| {
@@ -226,8 +228,8 @@ impl Loop<'_> {
     }
 
     fn task_reports(&self) -> Vec<TaskReport> {
-        let record = &self.workshop.record;
-        let ids = record.task_ids(&project_name(&self.workshop.store));
+        let record = &self.record;
+        let ids = record.task_ids(&project_name(&self.context.store));
         let tasks = self.batch.tasks.iter().zip(&record.tasks).enumerate();
         let reports = tasks.map(|(position, (task, record))| TaskReport {
             id: record.id.clone(),
@@ -250,9 +252,9 @@ impl Loop<'_> {
         let is_kept = kept.is_some();
         let (base, tip) = kept.unwrap_or_else(|| (self.base.clone(), self.tip.clone()));
         Summary {
-            number: self.workshop.number,
-            id: self.workshop.id,
-            plan: self.workshop.record.plan.clone(),
+            number: self.context.number,
+            id: self.batch_id,
+            plan: self.record.plan.clone(),
             status: self.batch.status.clone(),
             base,
             tip,
@@ -261,15 +263,15 @@ impl Loop<'_> {
             ticked: self.ticked(),
             tasks: self.task_reports(),
             test_command: self
-                .workshop
                 .record
+                .attempts
                 .validate
                 .clone()
-                .map(|command| self.workshop.hider.hidden(command)),
+                .map(|command| self.context.hider.hidden(command)),
             proof: self.batch.proof.clone(),
             test_runs: self
                 .batch
-                .judgements
+                .test_runs
                 .iter()
                 .filter(|run| run.number.is_some())
                 .count(),
@@ -284,12 +286,12 @@ impl Loop<'_> {
                 .batch
                 .landing_into
                 .clone()
-                .filter(|_| self.batch.landed == Some(Landed::There)),
+                .filter(|_| self.batch.landed == Some(LandingResult::Landed)),
             landed: self.batch.landed.clone().or_else(|| self.refused_landing()),
             landing_was_stopped: self.lander.was_stopped,
             pr_url: self.batch.pr_url.clone(),
             time: self.time_so_far(),
-            folder: self.workshop.store.plain_folder().map(Path::to_owned),
+            folder: self.context.store.plain_folder().map(Path::to_owned),
             builds_on: self.builds_on(),
         }
     }

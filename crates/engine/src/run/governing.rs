@@ -4,20 +4,20 @@
 
 use std::time::Duration;
 
-use pleach_domain::batch::{BatchTask, Message, Over, Spent};
-use pleach_domain::governor::{self, Machine as Measured};
+use pleach_domain::batch::{BatchTask, BudgetExceeded, Message, Spent};
+use pleach_domain::governor::{self, MachineLoad as Measured};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::TaskState;
+use pleach_git::git::CommitId;
+use pleach_log::said::Said;
+use pleach_system::machine::free_disk;
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::moment::clock_time;
 
-use super::attempt::From;
-use super::disposing::Disposal;
 use super::run_loop::Loop;
-use super::{Progress, RunError, Told};
-use crate::agent::Said;
-use crate::causes::with_causes;
-use crate::git::CommitId;
-use crate::machine::free_disk;
-use crate::moment::clock_time;
+use super::{LoopNotice, Progress, RunError};
+use crate::attempt::Disposal;
+use crate::attempt::StartPoint;
 
 /// How long to wait before looking again at what is in the way.
 const HOLD_PAUSE: Duration = Duration::from_secs(1);
@@ -31,8 +31,8 @@ const ADVICE_PAUSE: Duration = Duration::from_secs(10);
 impl Loop<'_> {
     /// Why nothing new may start, if something is in the way.
     fn obstacle(&self) -> Result<Option<String>, RunError> {
-        let least = self.workshop.record.min_free_disk;
-        let places = [self.workshop.ground(), self.workshop.folder.clone()];
+        let least = self.record.min_free_disk;
+        let places = [self.context.ground(), self.context.folder.clone()];
         let is_full = |place: &std::path::PathBuf| {
             // A disk that does not say how full it is gets its chance.
             free_disk(place).is_ok_and(|free| free < least)
@@ -40,19 +40,19 @@ impl Loop<'_> {
         if let Some(place) = places.iter().find(|place| is_full(place)) {
             let (least, place) = (megabytes(least), place.display());
             return Ok(Some(format!(
-                "less than {least} are free for {place} (min_free_disk)"
+                "less than {least} free disk for {place} (min_free_disk)"
             )));
         }
         if let Some(because) = self.machine.lacks_memory() {
             return Ok(Some(because));
         }
-        let agent = self.workshop.agent.name();
-        let limit_wait = self.workshop.record.limit_wait;
+        let agent = self.context.agent.name();
+        let limit_wait = self.record.attempts.limit_wait;
         let pause = self.database.agent_pause(agent, limit_wait)?;
         Ok(pause.map(|pause| {
             let until = clock_time(pause.until);
             let (because, lift) = (&pause.because, pause.lifted_by());
-            format!("{agent} is paused until {until}: {because}; to resume now: `{lift}`")
+            format!("{agent} is paused until {until}: {because}; resume now: `{lift}`")
         }))
     }
 
@@ -62,7 +62,7 @@ impl Loop<'_> {
         let is_free = obstacle.is_none();
         if !is_free {
             self.timers.look_at_obstacle(HOLD_PAUSE);
-            self.decide(Message::Hold(obstacle));
+            self.decide(Message::Pause(obstacle));
         }
         Ok(is_free)
     }
@@ -74,7 +74,7 @@ impl Loop<'_> {
             if obstacle.is_some() {
                 self.timers.look_at_obstacle(HOLD_PAUSE);
             }
-            self.decide(Message::Hold(obstacle));
+            self.decide(Message::Pause(obstacle));
         }
         if self.timers.is_time_for_limit() {
             self.look_at_limit()?;
@@ -94,8 +94,8 @@ impl Loop<'_> {
         if limited.is_empty() {
             return Ok(());
         }
-        let agent = self.workshop.agent.name();
-        let limit_wait = self.workshop.record.limit_wait;
+        let agent = self.context.agent.name();
+        let limit_wait = self.record.attempts.limit_wait;
         let is_paused = self.database.agent_pause(agent, limit_wait)?.is_some();
         self.has_stored_pause |= is_paused;
         if is_paused || !self.has_stored_pause {
@@ -103,7 +103,7 @@ impl Loop<'_> {
             return Ok(());
         }
         for task in limited {
-            self.decide(Message::Rested(task));
+            self.decide(Message::PauseEnded(task));
         }
         Ok(())
     }
@@ -116,15 +116,15 @@ impl Loop<'_> {
 
     /// A batch that was held before its process died may go on, or is held anew.
     pub(super) fn forget_hold(&mut self) {
-        self.decide(Message::Hold(None));
+        self.decide(Message::Pause(None));
     }
 
     fn follow_machine(&mut self) {
-        if !self.workshop.record.auto_slots {
+        if !self.record.auto_slots {
             return;
         }
         self.timers.look_at_machine(ADVICE_PAUSE);
-        let Some(busy) = self.machine.busy() else {
+        let Some(busy) = self.machine.load() else {
             return;
         };
         let measured = Measured {
@@ -135,35 +135,35 @@ impl Loop<'_> {
         };
         let tasks = self.batch.tasks.len();
         if let Some((slots, because)) = governor::advise(self.batch.slots.most, tasks, measured) {
-            self.decide(Message::Advise { slots, because });
+            self.decide(Message::SetSlots { slots, because });
         }
     }
 
     /// Notes that an agent may not work for a while, for all batches that use it.
     pub(super) fn note_pause(&mut self, until: u64, because: &str) {
-        let agent = self.workshop.agent.name().to_owned();
-        let limit_wait = self.workshop.record.limit_wait;
+        let agent = self.context.agent.name().to_owned();
+        let limit_wait = self.record.attempts.limit_wait;
         let noted =
             self.patiently(|database| database.pause_agent(&agent, until, because, limit_wait));
         self.has_stored_pause = noted.is_ok();
         if let Err(error) = noted {
             // This batch waits all the same; another one finds out by itself.
             let why = with_causes(&error);
-            (self.told)(Told::Note(format!(
+            (self.told)(LoopNotice::Note(format!(
                 "could not store that {agent} is paused, so other batches will try it: {why}"
             )));
         }
     }
 
     /// Where a task goes on whose agent was limited in mid-work, or is asked again, and how.
-    pub(super) fn goes_on_from(&self, task: usize) -> Option<(CommitId, From)> {
+    pub(super) fn goes_on_from(&self, task: usize) -> Option<(CommitId, StartPoint)> {
         let is_as_left = self.is_as_left(task);
         let task = &self.batch.tasks[task];
         let basis = task.basis.as_ref().filter(|_| task.goes_on && is_as_left)?;
         let from = if task.asked_again {
-            From::AskedAgain
+            StartPoint::AskedAgain
         } else {
-            From::Limited
+            StartPoint::Limited
         };
         Some((basis.0.parse().ok()?, from))
     }
@@ -173,6 +173,9 @@ impl Loop<'_> {
         let Some(position) = self.batch.position(task) else {
             return;
         };
+        if self.batch.tasks[position].state.attempt() != Some(attempt) {
+            return;
+        }
         let Some(at_work) = self.at_work.get_mut(&position) else {
             return;
         };
@@ -184,8 +187,8 @@ impl Loop<'_> {
         match self.batch.over_budget(position, said.spent, running) {
             None => {}
             // The core knows by what the attempt took that this was not a person's wish.
-            Some(Over::Task(_)) => self.at_work[&position].cancel.cancel(),
-            Some(Over::Batch(because)) => {
+            Some(BudgetExceeded::Task(_)) => self.at_work[&position].cancel.cancel(),
+            Some(BudgetExceeded::Batch(because)) => {
                 self.decide(Message::GiveUp(because));
             }
         }
@@ -195,7 +198,7 @@ impl Loop<'_> {
             action: said.action,
             spent: said.spent,
         };
-        (self.told)(Told::Progress(&progress));
+        (self.told)(LoopNotice::Progress(&progress));
     }
 
     /// A task whose agent was limited goes on where it stopped; tells whether that place must be let go of first.

@@ -3,12 +3,12 @@
 //! Nobody is ever to blame for it, and it is taken for the base wherever what is woven is made anew.
 
 use super::RunError;
-use super::earlier::Presence;
 use super::run_loop::Loop;
-use crate::batch_record::BuildsOn;
-use crate::git::CommitId;
-use crate::weave::{Loom, Outcome, Strand, weave};
 use pleach_domain::choice::Strategy;
+use pleach_git::git::CommitId;
+use pleach_git::weave::{Loom, Outcome, Strand, weave};
+use pleach_log::earlier::BuildsOn;
+use pleach_log::earlier::Presence;
 
 /// A commit to stand on.
 pub(super) struct Ground {
@@ -29,7 +29,7 @@ impl Loop<'_> {
             return Ok(ground);
         }
         let (places, strands): (Vec<usize>, Vec<Strand>) = lacking.into_iter().unzip();
-        let loom = Loom::of_store(&self.workshop.store)?;
+        let loom = Loom::of_store(&self.context.store)?;
         let woven = weave(&loom, onto, &strands, Strategy::Merge)?;
         let mut outcomes = woven.outcomes.iter().zip(places);
         ground.conflict = outcomes.find_map(|(outcome, place)| match outcome {
@@ -49,8 +49,8 @@ impl Loop<'_> {
         if places.is_empty() {
             return Ok(Vec::new());
         }
-        let earlier = &self.workshop.record.earlier;
-        let loom = Loom::of_store(&self.workshop.store)?;
+        let earlier = &self.record.earlier;
+        let loom = Loom::of_store(&self.context.store)?;
         let presence = earlier.presence(&loom, onto, places)?;
         let places = places.iter().zip(presence);
         let lacking = places.filter(|(_, presence)| *presence != Presence::There);
@@ -66,7 +66,7 @@ impl Loop<'_> {
         let basis = basis.and_then(|basis| basis.0.parse().ok());
         if !places.is_empty()
             && let Some(basis) = basis
-            && self.workshop.store.is_ancestor(&basis, &self.tip)?
+            && self.context.store.is_ancestor(&basis, &self.tip)?
         {
             // A person who resolved a conflict made it on what is woven, and the work is part of that.
             return Ok(Vec::new());
@@ -85,7 +85,7 @@ impl Loop<'_> {
 
     /// The batches that the result builds on and that are not in the base.
     pub(super) fn builds_on(&self) -> Vec<BuildsOn> {
-        let record = &self.workshop.record;
+        let record = &self.record;
         let places = self.batch.earlier_of(&self.batch.woven);
         let lacking = self.lacking(&self.base, &places);
         let lacking = lacking.map(|lacking| lacking.into_iter().map(|(place, _)| place).collect());

@@ -3,10 +3,10 @@
 //! One place for events and one for notes; knows nothing of what they mean.
 
 use pleach_domain::event::Event;
+use pleach_system::secrets::Hider;
 use serde_json::Value;
 
-use super::Told;
-use crate::secrets::Hider;
+use super::LoopNotice;
 
 /// Fields that name something and are compared with other names; everything else is prose.
 const NAMES: [&str; 18] = [
@@ -14,7 +14,7 @@ const NAMES: [&str; 18] = [
     "rollback", "strand", "task", "tasks", "tip", "tree", "with",
 ];
 
-impl Told<'_> {
+impl LoopNotice<'_> {
     /// The same without secrets; an event has none any more.
     pub(super) fn hidden(self, hider: &Hider) -> Self {
         match self {
@@ -60,7 +60,7 @@ mod tests {
     use pleach_domain::task_state::Commit;
 
     use super::*;
-    use crate::secrets::Secrets;
+    use pleach_system::secrets::Secrets;
 
     fn hider() -> Hider {
         let mut secrets = Secrets::default();

@@ -8,18 +8,19 @@ mod steps;
 
 use std::path::{Path, PathBuf};
 
-use pleach_domain::batch::{Landing, Validation};
+use pleach_domain::batch::Validation;
+use pleach_domain::choice::{Landing, RunMode, Strategy};
+use pleach_git::capture::tree_of_folder;
+use pleach_git::git::{CommitId, Git, Store};
+use pleach_git::worktree::CaptureError;
+use pleach_log::batch_paths::Where;
+use pleach_system::files::stored_path::StoredPath;
+use pleach_system::sandbox::keys_but;
+use pleach_system::state_folder::StateFolder;
 
 use super::RunError;
-use crate::batch_record::{BatchRecord, Where};
-use crate::capture::{CaptureError, tree_of_folder};
-use crate::config::{RunMode, users_file};
-use crate::git::{CommitId, Git, Store};
-use crate::path_text::StoredPath;
-use crate::sandbox::keys_but;
-use crate::state_folder::StateFolder;
-use crate::worktree::WorktreeError;
-use pleach_domain::choice::Strategy;
+use crate::batch_record::BatchRecord;
+use crate::config::users_file;
 
 pub(super) use folder_lock::FolderLock;
 pub(super) use rehearsal::rehearse;
@@ -29,7 +30,7 @@ pub(super) use rehearsal::rehearse;
 pub enum InPlaceError {
     /// Nobody asked for it, and tasks cannot run side by side there.
     #[error(
-        "{} is not in a git repository: parallel mode requires one, because each task works in a worktree of its own",
+        "{} is not a git repository; parallel mode requires one",
         folder.display()
     )]
     NeedsRepository {
@@ -37,7 +38,7 @@ pub enum InPlaceError {
         folder: PathBuf,
     },
     /// The folder is too much, or not the user's to give away.
-    #[error("tasks do not run in {}: {because}", folder.display())]
+    #[error("tasks cannot run in {}: {because}", folder.display())]
     Unfit {
         /// The folder.
         folder: PathBuf,
@@ -45,7 +46,7 @@ pub enum InPlaceError {
         because: &'static str,
     },
     /// Another batch is at work there.
-    #[error("another batch is at work in {}, and only one at a time runs in a folder", folder.display())]
+    #[error("another batch is running in {}; only one can run in a folder at a time", folder.display())]
     Busy {
         /// The folder, which may be one above or below.
         folder: PathBuf,
@@ -66,28 +67,26 @@ impl InPlaceError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NeedsRepository { .. } => {
-                "run `git init` and commit something, or run the tasks one by one in the folder itself: \
+                "run `git init` and commit something, or run the tasks one at a time in the folder itself: \
                  pleach run --mode queue"
             }
-            Self::Unfit { .. } => "make a folder for the project and run there",
-            Self::Busy { .. } => "`pleach status` shows it; wait for its end, or cancel it",
+            Self::Unfit { .. } => "create a folder for the project and run there",
+            Self::Busy { .. } => "`pleach status` shows it; wait until it finishes, or cancel it",
         }
     }
 }
 
-impl Where {
-    /// Where tasks work that somebody runs from a folder: in place only where there is no repository, and only when
-    /// asked for.
-    pub fn choose(folder: &Path, mode: RunMode) -> Result<Self, RunError> {
-        if !Store::is_plain(&Git::find()?, folder) {
-            return Ok(Self::Worktrees);
-        }
-        match mode {
-            RunMode::Queue => Ok(Self::InPlace),
-            RunMode::Parallel => {
-                let folder = folder.to_owned();
-                Err(InPlaceError::NeedsRepository { folder }.into())
-            }
+/// Where tasks work that somebody runs from a folder: in place only where there is no repository, and only when
+/// asked for.
+pub fn where_tasks_work(folder: &Path, mode: RunMode) -> Result<Where, RunError> {
+    if !Store::is_plain(&Git::find()?, folder) {
+        return Ok(Where::Worktrees);
+    }
+    match mode {
+        RunMode::Queue | RunMode::Serial => Ok(Where::InPlace),
+        RunMode::Parallel => {
+            let folder = folder.to_owned();
+            Err(InPlaceError::NeedsRepository { folder }.into())
         }
     }
 }
@@ -119,17 +118,17 @@ fn check_fit(state: &StateFolder, folder: &Path) -> Result<(), InPlaceError> {
     let config = users_file().and_then(|file| file.parent()?.canonicalize().ok());
     let overlaps = |other: &Path| other.starts_with(folder) || folder.starts_with(other);
     let because = if folder.parent().is_none() {
-        "it is the root of all files"
+        "it is the root of the file system"
     } else if home.is_some_and(|home| home.starts_with(folder)) {
-        "it is or holds your home folder"
+        "it is or contains your home folder"
     } else if own.starts_with(folder) {
-        "it holds Pleach's own files"
+        "it contains Pleach's own files"
     } else if folder.starts_with(own) {
-        "it is among Pleach's own files"
+        "it is inside Pleach's own folder"
     } else if config.is_some_and(|config| overlaps(&config)) {
-        "your configuration of Pleach is there"
+        "it contains your Pleach configuration"
     } else if keys_but(&[]).iter().any(|key| overlaps(key)) {
-        "keys or passwords are kept there"
+        "it contains keys or passwords"
     } else {
         return Ok(());
     };
@@ -162,7 +161,7 @@ impl BatchRecord {
         if let Ok(folder) = self.folder.canonicalize() {
             self.folder = folder;
         }
-        self.leave_out = leave_out.iter().cloned().map(StoredPath).collect();
+        self.attempts.leave_out = leave_out.iter().cloned().map(StoredPath).collect();
         self.merge = Strategy::Merge;
         // One task at a time conflicts with nobody.
         self.radar = None;
@@ -177,7 +176,7 @@ impl BatchRecord {
 
 impl From<CaptureError> for RunError {
     fn from(error: CaptureError) -> Self {
-        Self::Worktree(Box::new(WorktreeError::Capture(error)))
+        Self::Worktree(Box::new(error.into()))
     }
 }
 
@@ -192,10 +191,10 @@ mod tests {
         let state = StateFolder::at(&top.join("own/state")).unwrap();
         for (folder, expected) in [
             ("/".into(), Some("the root")),
-            (top.clone(), Some("holds Pleach's own")),
-            (top.join("own"), Some("holds Pleach's own")),
-            (top.join("own/state"), Some("holds Pleach's own")),
-            (top.join("own/state/stores/x"), Some("among Pleach's own")),
+            (top.clone(), Some("contains Pleach's own")),
+            (top.join("own"), Some("contains Pleach's own")),
+            (top.join("own/state"), Some("contains Pleach's own")),
+            (top.join("own/state/stores/x"), Some("inside Pleach's own")),
             (top.join("own/other"), None),
             (top.join("beside"), None),
         ] {

@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
+use pleach_git::git::{Git, Store};
+use pleach_log::database::{Among, BatchFilter, BatchRow, Database};
+use pleach_system::state_folder::StateFolder;
+
 use super::RunError;
-use crate::database::{Among, BatchFilter, BatchRow, Database};
-use crate::git::{Git, Store};
-use crate::state_folder::StateFolder;
 
 /// The batches of a repository or a folder that were alive when their process died, oldest first.
 pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<BatchRow>, RunError> {
@@ -18,7 +19,7 @@ pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<BatchRow>, 
     let mut rows = Vec::new();
     let mut project = None;
     for row in Database::open(state)?.batches(open)? {
-        if crate::ownership::is_owned(&state.batch(row.id))? {
+        if pleach_log::ownership::is_owned(&state.batch(row.id))? {
             continue;
         }
         // Most of the time nothing is interrupted, and then nobody waits for git.

@@ -1,13 +1,14 @@
 //! Landing without a server: a local branch gets the result.
 
-use pleach_domain::batch::{Landing, Message};
+use pleach_domain::batch::Message;
+use pleach_domain::choice::Landing;
 use pleach_domain::event::BatchEvent;
+use pleach_git::git::FastForwardError;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::shell_words::quoted;
 
 use super::run_loop::Loop;
-use crate::causes::with_causes;
-use crate::git::FastForwardError;
-use crate::shell_words::quoted;
-use crate::step::{Step, reached};
 
 impl Loop<'_> {
     /// The local branch that shall get the result, where it is not pushed.
@@ -15,7 +16,7 @@ impl Loop<'_> {
         let asked = self.batch.landing_asked.as_ref();
         let asked = asked.and_then(|asked| asked.into.clone());
         let is_local = self.batch.design.settings.landing == Landing::Local;
-        let base = self.workshop.record.base_branch.as_ref();
+        let base = self.record.base_branch.as_ref();
         asked.or_else(|| base.filter(|_| is_local).cloned())
     }
 
@@ -30,10 +31,10 @@ impl Loop<'_> {
     }
 
     pub(super) fn land_into(&mut self, branch: &str) -> bool {
-        let store = &self.workshop.store;
+        let store = &self.context.store;
         match store.fast_forward(branch, &self.tip) {
             Ok(_) => {
-                reached(Step::BranchForwarded);
+                crash_point(CrashPoint::BranchForwarded);
                 let into = Some(branch.to_owned());
                 self.decide(Message::Landed(BatchEvent::Landed { pr_url: None, into }))
             }
@@ -41,7 +42,7 @@ impl Loop<'_> {
                 let hint = match (&error, &self.batch.published) {
                     // As `git merge --ff-only` does: what happens to a branch of theirs is for people to say.
                     (FastForwardError::NotAFastForward { .. }, Some((result, _))) => Some(format!(
-                        "merge it by hand: `git switch {}`, `git merge {}`",
+                        "merge it yourself: `git switch {} && git merge {}`",
                         quoted(branch),
                         quoted(result)
                     )),

@@ -6,37 +6,37 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use pleach_domain::batch::{FellOut, Landing, Message, Proof, Pushed};
-use pleach_domain::event::{BatchEvent, Doubt, Event};
+use pleach_domain::batch::{DroppedStrand, Message, Proof, Pushed};
+use pleach_domain::choice::{Landing, Strategy};
+use pleach_domain::event::{BatchEvent, Event, UnprovedReason};
 use pleach_domain::task_state::{Commit, Ending};
+use pleach_git::git::{CommitId, Logins};
+use pleach_git::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_log::view::usd;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::process::Cancel;
+use pleach_system::text::shell_words::quoted;
 
 use super::run_loop::Loop;
-use super::{Heard, RunError, Told};
-use crate::git::{CommitId, Logins};
+use super::{LoopInput, LoopNotice, RunError};
 use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
 use crate::landing::effects::Effects;
 use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
 use crate::plan_to_run::PlanOrigin;
-use crate::process::Cancel;
-use crate::shell_words::quoted;
-use crate::step::{Step, reached};
-use crate::view::usd;
-use crate::weave::{Loom, Outcome, Strand, tree_of, weave};
-use pleach_domain::choice::Strategy;
 
 /// So often the base is followed before the result lands where it is.
 const MOST_MOVES: u32 = 3;
 
 /// What the errand tells the loop.
 struct Line {
-    loop_: Sender<Heard>,
+    loop_: Sender<LoopInput>,
 }
 
 impl Line {
     /// Whether it is stored; it is not only when the loop failed.
     fn store(&self, event: BatchEvent) -> bool {
         let (stored, is_stored) = channel();
-        let _ = self.loop_.send(Heard::PushStep { event, stored });
+        let _ = self.loop_.send(LoopInput::PushStep { event, stored });
         is_stored.recv().is_ok()
     }
 }
@@ -59,11 +59,11 @@ impl errand::Told for Line {
     }
 
     fn only_asks_from_now_on(&mut self) {
-        let _ = self.loop_.send(Heard::LandingOnlyAsks);
+        let _ = self.loop_.send(LoopInput::LandingOnlyAsks);
     }
 
     fn note(&mut self, note: String) {
-        let _ = self.loop_.send(Heard::Noted(note));
+        let _ = self.loop_.send(LoopInput::Noted(note));
     }
 }
 
@@ -115,51 +115,50 @@ impl Loop<'_> {
             return Ok(false);
         }
         self.weave_result()?;
-        reached(Step::ResultWoven);
+        crash_point(CrashPoint::ResultWoven);
         self.publish_result()?;
         self.publish_what_is_left_out();
         self.flush()?;
-        let tree = tree_of(&self.workshop.store, &self.tip)?;
+        let tree = tree_of(&self.context.store, &self.tip)?;
         if let Proof::Proved { tree: proved } = &self.batch.proof
             && *proved != tree.to_string()
         {
-            let because =
-                format!("Pleach has a bug: tree {tree} would land, and {proved} is proved");
+            let because = format!("bug in Pleach: tree {tree} would land, but {proved} is proved");
             return Ok(self.not_landed(because, None));
         }
         if let Some(branch) = self.lands_into() {
             return Ok(self.land_into(&branch));
         }
         if self.batch.design.settings.landing == Landing::Local {
-            let because = "its base is no local branch that could be fast-forwarded".to_owned();
-            let hint = format!("name one: `{} --into BRANCH`", self.again());
+            let because = "its base is not a local branch".to_owned();
+            let hint = format!("choose one: `{} --into BRANCH`", self.again());
             return Ok(self.not_landed(because, Some(hint)));
         }
         if let Some(address) = self.unconfirmed_push()? {
-            let because = format!("a push of this project to {address} is not confirmed");
-            let hint = format!("`{}` asks about it", self.again());
+            let because = format!("the first push of this project to {address} is not confirmed");
+            let hint = format!("`{}` asks for confirmation", self.again());
             return Ok(self.not_landed(because, Some(hint)));
         }
-        let stop = Cancel::new().map_err(RunError::io("prepare to stop landing"))?;
+        let stop = Cancel::new().map_err(RunError::io("set up cancelling the landing"))?;
         let errand = self.errand(stop.clone());
-        let workshop = Arc::clone(&self.workshop);
+        let context = Arc::clone(&self.context);
         let mut line = Line {
             loop_: self.sender.clone(),
         };
-        let logins = Logins::of_user(&self.workshop.program);
+        let logins = Logins::of_user(&self.context.program);
         let run = move || {
             let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                errand.run(&workshop.store, &logins, &mut line)
+                errand.run(&context.store, &logins, &mut line)
             }));
             let ended = ran.unwrap_or_else(|_| Ended::Not {
-                because: "Pleach has a bug: landing broke off".to_owned(),
+                because: "bug in Pleach: landing panicked".to_owned(),
                 hint: None,
                 no_server: false,
             });
-            let _ = line.loop_.send(Heard::LandingEnded(Box::new(ended)));
+            let _ = line.loop_.send(LoopInput::LandingEnded(Box::new(ended)));
         };
         if let Err(error) = std::thread::Builder::new().spawn(run) {
-            return Ok(self.not_landed(format!("it could not begin: {error}"), None));
+            return Ok(self.not_landed(format!("could not start: {error}"), None));
         }
         self.lander.errand = Some(UnderWay {
             stop,
@@ -171,7 +170,7 @@ impl Loop<'_> {
     pub(super) fn not_landed(&mut self, because: String, hint: Option<String>) -> bool {
         let again = self.again();
         let hint = match hint {
-            None => format!("to try again: `{again}`"),
+            None => format!("try again: `{again}`"),
             Some(hint) if hint.contains(&again) => hint,
             Some(hint) => format!("{hint}; then `{again}`"),
         };
@@ -193,19 +192,19 @@ impl Loop<'_> {
         };
         format!(
             "pleach land {}{}{unproved}",
-            self.workshop.number,
+            self.context.number,
             into.unwrap_or_default()
         )
     }
 
     fn errand(&self, stop: Cancel) -> Errand {
-        let record = &self.workshop.record;
+        let record = &self.record;
         let asked = self.batch.landing_asked.as_ref();
         Errand {
             tip: self.tip.clone(),
             base: self.base.clone(),
             is_first_base: self.base.as_str() == record.base,
-            branch: record.branches.batch(self.workshop.number),
+            branch: record.branches.batch(self.context.number),
             pushed: place(self.batch.pushed.as_ref()),
             pushing: place(self.batch.pushing.as_ref()),
             target: record.target.clone(),
@@ -216,8 +215,8 @@ impl Loop<'_> {
             },
             forge: record.forge,
             account: self.account(),
-            hider: self.workshop.hider.clone(),
-            body_file: self.workshop.folder.join("pull-request.md"),
+            hider: self.context.hider.clone(),
+            body_file: self.context.folder.join("pull-request.md"),
             if_moved: if self.may_follow_base() {
                 IfMoved::Tell
             } else {
@@ -301,24 +300,24 @@ impl Loop<'_> {
         let at = &base.as_str()[..12];
         if self.lander.stays_on_base {
             let because = format!(
-                "its base is on no branch of the server, and {at} there changes {changed}, which needs your consent"
+                "its base is not on any branch of the server, and {at} there changes {changed}, which needs your consent"
             );
-            let hint = "run what is left of the plan on the new base".to_owned();
+            let hint = "run the open tasks again on the new base".to_owned();
             self.not_landed(because, Some(hint));
             return;
         }
         self.lander.stays_on_base = true;
         let note = format!(
-            "the base has moved on to {at}, which changes {changed}: that is not followed without your consent, so the \
-             result lands as it was proved"
+            "the base is now at {at}, which changes {changed} and needs your consent; the \
+             result lands on the old base, as it was proved"
         );
-        (self.told)(Told::Note(note));
+        (self.told)(LoopNotice::Note(note));
     }
 
     /// The branch of the server cannot be added to: the same goes to another one.
     fn land_apart(&mut self, because: &str) -> Result<(), RunError> {
-        let note = format!("{because}: the result lands beside it");
-        (self.told)(Told::Note(note));
+        let note = format!("{because}; the result lands on the old base");
+        (self.told)(LoopNotice::Note(note));
         self.decide(Message::BaseMoved {
             base: Commit(self.base.to_string()),
             tip: Commit(self.tip.to_string()),
@@ -331,20 +330,20 @@ impl Loop<'_> {
     /// Weaves everything onto a base that has moved on, for the tests to say what they think of it; where that changes
     /// what steers agents or Pleach, tells so and does nothing.
     fn follow_base(&mut self, base: CommitId) -> Result<Result<(), String>, RunError> {
-        let there = self.steering.in_commit(&self.workshop.store, &base)?;
+        let there = self.steering.in_commit(&self.context.store, &base)?;
         let changed = self.steering.changed_in(&there);
         if !changed.is_empty() {
             return Ok(Err(changed.join(", ")));
         }
         let at = &base.as_str()[..12];
-        let note = format!("the base has moved on to {at}: everything is woven again, onto it");
-        (self.told)(Told::Note(note));
+        let note = format!("the base is now at {at}; weaving everything again onto it");
+        (self.told)(LoopNotice::Note(note));
         let (tip, stays, fell_out) = self.weave_onto(&base)?;
         self.base = base;
         let (tip, apart) = self.continued(&tip, &stays)?;
         self.move_batch_branch(&tip)?;
         self.tip = tip;
-        reached(Step::BaseFollowed);
+        crash_point(CrashPoint::BaseFollowed);
         self.decide(Message::BaseMoved {
             base: Commit(self.base.to_string()),
             tip: Commit(self.tip.to_string()),
@@ -359,8 +358,8 @@ impl Loop<'_> {
     fn weave_onto(
         &self,
         base: &CommitId,
-    ) -> Result<(CommitId, Vec<usize>, Vec<FellOut>), RunError> {
-        let loom = Loom::of_store(&self.workshop.store)?;
+    ) -> Result<(CommitId, Vec<usize>, Vec<DroppedStrand>), RunError> {
+        let loom = Loom::of_store(&self.context.store)?;
         let (mut out, mut fell_out) = (Vec::new(), Vec::new());
         loop {
             let gone = self.batch.needing(&out);
@@ -402,8 +401,8 @@ impl Loop<'_> {
 
     /// What a reviewer is told.
     fn account(&self) -> Account {
-        let record = &self.workshop.record;
-        let command = record.validate.clone();
+        let record = &self.record;
+        let command = record.attempts.validate.clone();
         let verdict = match (command, &self.batch.proof) {
             (Some(command), Proof::Proved { tree }) => match tree.parse() {
                 Ok(tree) => Verdict::Proved {
@@ -414,12 +413,12 @@ impl Loop<'_> {
                 Err(_) => Verdict::NoCommand,
             },
             (Some(command), Proof::Unproved { doubt, .. }) => match doubt {
-                Doubt::BaseRed => Verdict::BaseRed { command },
-                Doubt::Red => Verdict::Red { command },
+                UnprovedReason::BaseRed => Verdict::BaseRed { command },
+                UnprovedReason::Red => Verdict::Red { command },
                 // What they said last is for the author's eyes.
-                Doubt::Trouble => Verdict::Trouble {
+                UnprovedReason::Trouble => Verdict::Trouble {
                     command,
-                    why: "it did not come to a verdict".to_owned(),
+                    why: "it did not finish".to_owned(),
                 },
             },
             (Some(command), _) => Verdict::Trouble {
@@ -429,7 +428,7 @@ impl Loop<'_> {
             (None, _) => Verdict::NoCommand,
         };
         Account {
-            batch: self.workshop.number,
+            batch: self.context.number,
             // Of several plans none stands for all tasks.
             plan: Some(&record.plan)
                 .filter(|_| record.plans().len() == 1)
@@ -449,7 +448,7 @@ impl Loop<'_> {
     }
 
     fn task_account(&self, task: usize) -> TaskAccount {
-        let (record, state) = (&self.workshop.record.tasks[task], &self.batch.tasks[task]);
+        let (record, state) = (&self.record.tasks[task], &self.batch.tasks[task]);
         let fate = match state.state.ending() {
             Some(Ending::Merged { .. }) => Fate::Merged,
             Some(Ending::NoChanges { .. }) => Fate::NoChanges,

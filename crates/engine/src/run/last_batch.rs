@@ -2,10 +2,11 @@
 
 use super::RunError;
 
+use pleach_git::git::{Git, Store};
+use pleach_log::database::{Among, BatchFilter, Database};
+use pleach_log::earlier::BuildsOn;
+
 use super::request::RunRequest;
-use crate::batch_record::BuildsOn;
-use crate::database::{Among, BatchFilter, Database};
-use crate::git::{Git, Store};
 use crate::stored_batch::StoredBatch;
 
 /// The base that means it.

@@ -9,18 +9,19 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Marker, set_markers};
 
-use super::Told;
+use super::LoopNotice;
+
+use pleach_git::git::Store;
+use pleach_log::batch_paths::project_name;
+use pleach_log::database::Database;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
 
 use super::summary::Ticked;
-use crate::batch_paths::project_name;
 use crate::batch_record::{BatchRecord, Marking};
-use crate::causes::with_causes;
-use crate::database::Database;
-use crate::git::Store;
 use crate::plan_file::{PlanFile, PlanFileError, RewriteError, Settled};
 use crate::plan_to_run::PlanOrigin;
-use crate::state_folder::StateFolder;
-use crate::step::{Step, reached};
 
 /// How often marks are made again at the end of a run.
 const MOST_REPEATS: usize = 5;
@@ -61,7 +62,7 @@ impl Marks {
     }
 
     /// Writes what has come together.
-    pub(super) fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+    pub(super) fn write(&mut self, told: &mut dyn FnMut(LoopNotice<'_>)) {
         for marks in &mut self.files {
             marks.write(told);
         }
@@ -74,7 +75,7 @@ impl Marks {
     }
 
     /// Waits for the last looks, and marks again where a person's save undid a mark.
-    pub(super) fn settle(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+    pub(super) fn settle(&mut self, told: &mut dyn FnMut(LoopNotice<'_>)) {
         for marks in &mut self.files {
             marks.settle(told);
         }
@@ -94,18 +95,21 @@ impl BoardMarks {
         self.waiting.push((task, status));
     }
 
-    fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+    fn write(&mut self, told: &mut dyn FnMut(LoopNotice<'_>)) {
         let states = std::mem::take(&mut self.waiting);
         if states.is_empty() {
             return;
         }
-        let written = Database::open(&self.state)
-            .and_then(|mut database| database.mark_on_board(&self.project, &states));
+        let written = Database::open(&self.state).and_then(|mut database| {
+            crate::board::mark_on_board(&mut database, &self.project, &states)
+        });
         if let Err(error) = written {
             let why = with_causes(&error);
-            told(Told::Note(format!("the board was not marked: {why}")));
+            told(LoopNotice::Note(format!(
+                "could not update the board: {why}"
+            )));
         }
-        reached(Step::PlanMarked);
+        crash_point(CrashPoint::PlanMarked);
     }
 }
 
@@ -134,7 +138,7 @@ impl FileMarks {
         self.waiting.push(change);
     }
 
-    fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+    fn write(&mut self, told: &mut dyn FnMut(LoopNotice<'_>)) {
         if self.waiting.is_empty() {
             return;
         }
@@ -152,19 +156,21 @@ impl FileMarks {
                 }
                 Err(RewriteError::Edit(error)) => {
                     let id = error.task().clone();
-                    told(Told::Note(format!("the plan was not marked: {error}")));
+                    told(LoopNotice::Note(format!(
+                        "could not mark the plan: {error}"
+                    )));
                     self.waiting.retain(|change| change.id != id);
                 }
                 Err(RewriteError::File(error)) => {
-                    told(Told::Note(format!(
-                        "the plan was not marked: {error}; {}",
+                    told(LoopNotice::Note(format!(
+                        "could not mark the plan: {error}; {}",
                         error.hint()
                     )));
                     self.waiting.clear();
                 }
             }
         }
-        reached(Step::PlanMarked);
+        crash_point(CrashPoint::PlanMarked);
     }
 
     fn ticked(&self) -> Vec<Ticked> {
@@ -209,15 +215,15 @@ impl FileMarks {
         }
     }
 
-    fn settle(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+    fn settle(&mut self, told: &mut dyn FnMut(LoopNotice<'_>)) {
         for _ in 0..MOST_REPEATS {
             let mut undone = false;
             for look in std::mem::take(&mut self.settling) {
                 match look.join() {
                     Ok(Ok(settled)) => undone |= settled == Settled::Merged,
-                    Ok(Err(error)) => told(Told::Note(format!("{error}; {}", error.hint()))),
-                    Err(_) => told(Told::Note(
-                        "Pleach has a bug: a look at the plan broke off".to_owned(),
+                    Ok(Err(error)) => told(LoopNotice::Note(format!("{error}; {}", error.hint()))),
+                    Err(_) => told(LoopNotice::Note(
+                        "bug in Pleach: reading the plan panicked".to_owned(),
                     )),
                 }
             }

@@ -1,41 +1,38 @@
-//! Where a batch has its worktrees and branches, and which paths of the repository are its plan.
+//! What a batch is replayed into: its folders, the names of its tasks in paths, its times, and which paths are its plan.
 
 use std::path::{Path, PathBuf};
 
-use super::attempt::Workshop;
+use pleach_domain::history::History;
+use pleach_domain::id::BatchNumber;
+use pleach_log::batch_paths::project_name;
+use pleach_log::database::StoredEvent;
+use pleach_system::files::regular_file::read_settings;
+
+use super::Prepared;
 use super::run_loop::Loop;
-use crate::batch_paths::project_name;
-use crate::regular_file::read_settings;
 
-impl Workshop {
+impl Prepared {
     /// The folder of the batch's worktrees.
-    pub(super) fn trees(&self) -> PathBuf {
-        let project = project_name(&self.store);
+    pub(super) fn trees(&self, number: BatchNumber) -> PathBuf {
         let root = self.record.worktrees.as_ref().map(|root| root.0.as_path());
-        self.state.worktrees(root, &project, self.number)
+        let project = project_name(&self.store);
+        self.state.worktrees(root, &project, number)
     }
 
-    /// The folder that work fills.
-    pub(super) fn ground(&self) -> PathBuf {
-        if self.record.is_in_place() {
-            return self.record.folder.clone();
+    /// What happened to the batch so far, and when.
+    pub(super) fn history(&self, events: &[StoredEvent]) -> History {
+        let mut history = History::new(&self.record.design);
+        for stored in events {
+            history.take_in(&stored.event, stored.at);
         }
-        self.trees()
-    }
-
-    /// The folder of one of them.
-    pub(super) fn tree_path(&self, segment: &str) -> PathBuf {
-        if self.record.is_in_place() {
-            return self.record.folder.clone();
-        }
-        self.trees().join(format!("task-{segment}"))
+        history
     }
 }
 
 impl Loop<'_> {
     /// What a task is called in refs and paths.
     pub(super) fn segment(&self, task: usize) -> String {
-        self.workshop.record.tasks[task].segment()
+        self.record.tasks[task].segment()
     }
 }
 

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use pleach_domain::event::Event;
+use pleach_log::database::{Database, DatabaseError, StoredEvent};
 
 use super::run_loop::Loop;
-use super::{RunError, Told};
-use crate::database::{Database, DatabaseError, StoredEvent};
+use super::{LoopNotice, RunError};
 
 /// How long a full disk is waited for; after that the batch stops where it is, and can be taken up again.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -20,7 +20,7 @@ impl Loop<'_> {
         &mut self,
         events: &[Event],
     ) -> Result<Vec<StoredEvent>, RunError> {
-        let id = self.workshop.id;
+        let id = self.batch_id;
         self.patiently(|database| database.append(id, events))
     }
 
@@ -39,8 +39,8 @@ impl Loop<'_> {
             if Instant::now() + pause > deadline || !error.may_pass() {
                 return Err(error.into());
             }
-            let why = crate::causes::with_causes(&error);
-            (self.told)(Told::Note(format!("{why}; trying again")));
+            let why = pleach_system::text::causes::with_causes(&error);
+            (self.told)(LoopNotice::Note(format!("{why}; retrying")));
             std::thread::sleep(pause);
             pause = (pause * 2).min(LONGEST);
         }

@@ -2,23 +2,23 @@
 //!
 //! The search itself is the core's, the runs are on threads of their own.
 
-use pleach_domain::batch::{Message, Mode, Proof, Validation};
-use pleach_domain::bisect::{Next, Run};
-use pleach_domain::event::{BatchEvent, Doubt};
+use pleach_domain::batch::{Message, Proof, Validation};
+use pleach_domain::bisect::{BisectStep, TestResult};
+use pleach_domain::event::{BatchEvent, UnprovedReason};
 use pleach_domain::task_state::Commit;
 
-use super::attempt::Line;
-
-use super::probe::{Probe, ProbeEnded};
+use super::executor::LoopHandle;
 use super::run_loop::{Effect, Loop};
-use super::{RunError, Told};
-use crate::batch_paths::project_name;
-use crate::git::{CommitId, TreeId};
-use crate::process::Cancel;
-use crate::slots::SlotGuard;
-use crate::validate::{RunEnding, Tests};
-use crate::weave::{Loom, Outcome, Strand, tree_of, weave};
+use super::{LoopNotice, RunError};
+use crate::attempt::{Probe, ProbeEnded};
+use crate::validate::RunEnding;
 use pleach_domain::choice::Strategy;
+use pleach_git::git::{CommitId, TreeId};
+use pleach_git::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_log::batch_paths::project_name;
+use pleach_log::database::Whose;
+use pleach_system::process::Cancel;
+use pleach_system::slots::SlotGuard;
 
 /// A run of the tests that is under way.
 pub(super) struct Probing {
@@ -41,13 +41,13 @@ impl Loop<'_> {
         let Proof::Searching(searching) = &self.batch.proof else {
             return Ok(false);
         };
-        if self.workshop.record.is_in_place() {
+        if self.record.is_in_place() {
             return self.prove_in_place();
         }
         let fails = self.batch.design.settings.validation == Validation::Fail;
         if fails && searching.is_red() {
-            let because = "the tests fail on what is woven, and that fails this batch";
-            return Ok(self.doubt(Doubt::Red, because.to_owned()));
+            let because = "the tests fail on the woven result, and on_invalid is \"fail\"";
+            return Ok(self.doubt(UnprovedReason::Red, because.to_owned()));
         }
         self.stop_unwanted();
         let Proof::Searching(searching) = &self.batch.proof else {
@@ -62,7 +62,7 @@ impl Loop<'_> {
             .map(|(_, set)| set.clone())
             .collect();
         match searching.search.next(self.probers(), &under_way) {
-            Next::Run(sets) => {
+            BisectStep::Run(sets) => {
                 for set in sets {
                     if self.probe(set)? {
                         return Ok(true);
@@ -70,14 +70,14 @@ impl Loop<'_> {
                 }
                 Ok(false)
             }
-            Next::BaseRed => {
+            BisectStep::BaseRed => {
                 let base = self.onto(&searching.strands)?;
                 let base = &base.as_str()[..12];
                 let because =
-                    format!("the tests fail on the base already ({base}), so nobody is to blame");
-                Ok(self.doubt(Doubt::BaseRed, because))
+                    format!("the tests already fail on the base ({base}), so no task is blamed");
+                Ok(self.doubt(UnprovedReason::BaseRed, because))
             }
-            Next::Proved => {
+            BisectStep::Proved => {
                 let kept = searching.search.kept().to_vec();
                 self.take_proof(&kept)
             }
@@ -86,9 +86,9 @@ impl Loop<'_> {
 
     /// What verdicts hold for, besides a tree.
     pub(super) fn judge(&self) -> String {
-        let tests = self.workshop.tests.as_ref();
-        let name = tests.map(Tests::name).unwrap_or_default();
-        if self.workshop.record.is_in_place() {
+        let tests = self.context.tests();
+        let name = tests.map(|tests| tests.name()).unwrap_or_default();
+        if self.record.is_in_place() {
             // What is ignored there is part of what they ran on.
             return format!("{name} in place");
         }
@@ -97,27 +97,23 @@ impl Loop<'_> {
 
     /// When the tests were green for a tree, as far as that counts.
     pub(super) fn green_since(&self, tree: &TreeId, judge: &str) -> Result<Option<u64>, RunError> {
-        let project = project_name(&self.workshop.store);
+        let project = project_name(&self.context.store);
         let since = self.database.green_since(&project, tree.as_str(), judge)?;
         let asked = self.batch.landing_asked.as_ref();
-        let again =
-            self.workshop.record.prove_again || asked.is_some_and(|asked| asked.prove_again);
+        let again = self.record.prove_again || asked.is_some_and(|asked| asked.prove_again);
         // What this process found out is found out.
         Ok(since.filter(|since| !again || *since >= self.began))
     }
 
     /// How many runs there may be at once.
     fn probers(&self) -> usize {
-        match self.batch.design.settings.mode {
-            Mode::Parallel { slots } => slots.max(1),
-            Mode::Queue { .. } => 1,
-        }
+        self.batch.design.settings.mode.slots()
     }
 
     pub(super) fn take_proof(&mut self, kept: &[usize]) -> Result<bool, RunError> {
         let woven = match self.weave_set(kept)? {
             Ok(woven) => woven,
-            Err(fell_out) => return Ok(self.decide(Message::Judged(fell_out))),
+            Err(fell_out) => return Ok(self.decide(Message::TestsRan(fell_out))),
         };
         let Proof::Searching(searching) = &self.batch.proof else {
             return Ok(false);
@@ -139,7 +135,7 @@ impl Loop<'_> {
         }))
     }
 
-    pub(super) fn doubt(&mut self, doubt: Doubt, because: String) -> bool {
+    pub(super) fn doubt(&mut self, doubt: UnprovedReason, because: String) -> bool {
         self.stop_proving();
         self.decide(Message::NotProved(doubt, because))
     }
@@ -178,7 +174,7 @@ impl Loop<'_> {
     pub(super) fn probe(&mut self, set: Vec<usize>) -> Result<bool, RunError> {
         let woven = match self.weave_set(&set)? {
             Ok(woven) => woven,
-            Err(fell_out) => return Ok(self.decide(Message::Judged(fell_out))),
+            Err(fell_out) => return Ok(self.decide(Message::TestsRan(fell_out))),
         };
         let Proof::Searching(searching) = &self.batch.proof else {
             return Ok(false);
@@ -187,16 +183,16 @@ impl Loop<'_> {
         let judge = self.judge();
         // That the base was green once says nothing about the machine as it is now; when something is red, it does.
         let is_base = set.is_empty() && !searching.strands.is_empty();
-        let is_alone_with_its_tree = !self.workshop.record.is_in_place();
+        let is_alone_with_its_tree = !self.record.is_in_place();
         if !is_base
             && is_alone_with_its_tree
             && let Some(since) = self.green_since(&woven.tree, &judge)?
         {
-            return Ok(self.decide(Message::Judged(BatchEvent::Judged {
+            return Ok(self.decide(Message::TestsRan(BatchEvent::TestsRan {
                 tasks: tasks.iter().map(|task| self.id(*task)).collect(),
                 tree: woven.tree.to_string(),
                 judge,
-                run: Run::Green,
+                run: TestResult::Passed,
                 number: None,
                 log: None,
                 took: 0,
@@ -227,9 +223,10 @@ impl Loop<'_> {
         search: Option<(u32, Vec<usize>)>,
         slot: Option<SlotGuard>,
     ) -> Result<(), RunError> {
-        let cancel = Cancel::new().map_err(RunError::io("prepare to stop tests"))?;
-        let line = Line {
-            loop_: self.sender.clone(),
+        let cancel = Cancel::new().map_err(RunError::io("set up cancelling tests"))?;
+        let handle = LoopHandle {
+            inbox: self.sender.clone(),
+            whose: Whose::Probe(probe.number),
             cancel: cancel.clone(),
         };
         self.runs = probe.number;
@@ -239,7 +236,7 @@ impl Loop<'_> {
             slot,
         };
         self.probes.insert(probe.number, probing);
-        self.outbox.push(Effect::Judge(Box::new(probe), line));
+        self.outbox.push(Effect::Judge(Box::new(probe), handle));
         Ok(())
     }
 
@@ -264,7 +261,7 @@ impl Loop<'_> {
         let Proof::Searching(searching) = &self.batch.proof else {
             unreachable!("only a search has sets");
         };
-        let store = &self.workshop.store;
+        let store = &self.context.store;
         if set.len() == searching.strands.len() {
             let tip = self.tip.clone();
             let tree = tree_of(store, &tip)?;
@@ -290,7 +287,7 @@ impl Loop<'_> {
             }),
             Some((conflict, task)) => {
                 let with = conflict.with.iter().flatten();
-                Err(BatchEvent::FellOut {
+                Err(BatchEvent::NoLongerMerges {
                     strand: self.id(task),
                     files: conflict.paths(),
                     with: with.map(|place| self.id(tasks[*place])).collect(),
@@ -302,7 +299,7 @@ impl Loop<'_> {
     /// Takes in how a run ended.
     pub(super) fn take_in_judged(&mut self, mut ended: ProbeEnded) -> Result<(), RunError> {
         for note in std::mem::take(&mut ended.notes) {
-            (self.told)(Told::Note(format!("the tests: {note}")));
+            (self.told)(LoopNotice::Note(format!("tests: {note}")));
         }
         let Some(probe) = self.probes.remove(&ended.number) else {
             return Ok(());
@@ -319,12 +316,12 @@ impl Loop<'_> {
             // One of an earlier search was about another tree.
             RunEnding::Ran(run) if of_this_search => {
                 let judged = self.judged(ended, run);
-                self.decide(Message::Judged(judged));
+                self.decide(Message::TestsRan(judged));
             }
             // A run that nobody waits for any more has no say in the next search.
             RunEnding::Trouble(why) if is_wanted => {
-                let because = format!("the tests could not be run to an end: {why}");
-                self.doubt(Doubt::Trouble, because);
+                let because = format!("the tests could not be completed: {why}");
+                self.doubt(UnprovedReason::Trouble, because);
             }
             RunEnding::Ran(_) | RunEnding::Trouble(_) | RunEnding::Stopped => {}
         }

@@ -7,18 +7,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pleach_domain::event::Coming;
+use pleach_domain::event::PredictedConflict;
 use pleach_domain::task_state::TaskState;
 
-use super::Heard;
-use super::attempt::Workshop;
+use super::LoopInput;
+use crate::attempt::AttemptContext;
+
+use pleach_git::git::CommitId;
+use pleach_git::radar::{Live, Radar, Situation, Woven};
+use pleach_log::batch_paths::task_branch;
+use pleach_system::process::Cancel;
+use pleach_system::text::causes::with_causes;
 
 use super::run_loop::Loop;
-use crate::batch_paths::task_branch;
-use crate::causes::with_causes;
-use crate::git::CommitId;
-use crate::process::Cancel;
-use crate::radar::{Live, Radar, Situation, Woven};
 
 /// After the end of a task it looks sooner, by so much.
 const SOONER: u32 = 10;
@@ -58,20 +59,20 @@ impl Drop for Watch {
 }
 
 /// What the radar is told before a look: what is under way, and what was foreseen so far.
-pub(super) type Told = (Situation, Vec<Coming>);
+pub(super) type RadarAnswer = (Situation, Vec<PredictedConflict>);
 
 impl Loop<'_> {
     /// Starts the radar, if it is wanted.
     pub(super) fn start_radar(&mut self) {
-        let (Some(pace), Ok(stop)) = (self.workshop.record.radar, Cancel::new()) else {
+        let (Some(pace), Ok(stop)) = (self.record.radar, Cancel::new()) else {
             return;
         };
         let (line, hints) = channel();
         let sweep = Sweep {
-            workshop: Arc::clone(&self.workshop),
+            context: Arc::clone(&self.context),
             pace,
             stop: stop.clone(),
-            loop_: self.sender.clone(),
+            inbox: self.sender.clone(),
         };
         let thread = std::thread::Builder::new().spawn(move || sweep.go_round(&hints));
         // Without a thread for it, conflicts show when they come.
@@ -82,16 +83,16 @@ impl Loop<'_> {
     }
 
     /// Takes in what it sees.
-    pub(super) fn take_in_foreseen(&mut self, pairs: Vec<Coming>) {
-        for event in self.batch.foresee(pairs) {
+    pub(super) fn take_in_foreseen(&mut self, pairs: Vec<PredictedConflict>) {
+        for event in self.batch.predict(pairs) {
             self.take_in(event);
         }
     }
 
     /// Tells it what is under way.
-    pub(super) fn answer_radar(&self, reply: &Sender<Told>) {
+    pub(super) fn answer_radar(&self, reply: &Sender<RadarAnswer>) {
         // It does not wait for the answer once it is stopped.
-        let _ = reply.send((self.situation(), self.batch.foreseen.clone()));
+        let _ = reply.send((self.situation(), self.batch.predicted.clone()));
     }
 
     fn situation(&self) -> Situation {
@@ -108,7 +109,7 @@ impl Loop<'_> {
                 task: task.design.id.clone(),
                 position,
                 attempt,
-                branch: task_branch(self.workshop.number, &self.segment(position)),
+                branch: task_branch(self.context.number, &self.segment(position)),
                 basis: self.started_from(position)?,
                 built,
                 comes_after: self.batch.comes_after(position),
@@ -140,17 +141,17 @@ impl Loop<'_> {
 
 /// The radar's own side.
 struct Sweep {
-    workshop: Arc<Workshop>,
+    context: Arc<AttemptContext>,
     pace: Duration,
     stop: Cancel,
-    loop_: Sender<Heard>,
+    inbox: Sender<LoopInput>,
 }
 
 impl Sweep {
     /// Looks round after round, until nobody listens.
     fn go_round(&self, hints: &Receiver<()>) {
-        let left_out = self.workshop.left_out();
-        let mut radar = Radar::new(&self.workshop.store, left_out, self.stop.clone());
+        let left_out = self.context.left_out();
+        let mut radar = Radar::new(&self.context.store, left_out, self.stop.clone());
         let mut has_complained = false;
         let mut last = Instant::now();
         let mut due = last + self.pace;
@@ -170,12 +171,12 @@ impl Sweep {
             if situation.is_worth_a_look() {
                 match radar.look(&situation) {
                     Ok(None) => return,
-                    Ok(Some(found)) if found != told => self.say(Heard::Foreseen(found)),
+                    Ok(Some(found)) if found != told => self.say(LoopInput::Foreseen(found)),
                     Err(error) if !has_complained => {
                         has_complained = true;
                         let why = with_causes(&error);
-                        let note = format!("coming conflicts could not be looked for: {why}");
-                        self.say(Heard::Noted(note));
+                        let note = format!("could not check for likely conflicts: {why}");
+                        self.say(LoopInput::Noted(note));
                     }
                     Ok(Some(_)) | Err(_) => {}
                 }
@@ -186,14 +187,14 @@ impl Sweep {
     }
 
     /// A loop that is over hears nothing, and stops this too.
-    fn say(&self, heard: Heard) {
-        let _ = self.loop_.send(heard);
+    fn say(&self, heard: LoopInput) {
+        let _ = self.inbox.send(heard);
     }
 
     /// What is under way; nothing, if it is stopped meanwhile.
-    fn ask(&self) -> Option<Told> {
+    fn ask(&self) -> Option<RadarAnswer> {
         let (reply, answer) = channel();
-        self.say(Heard::RadarAsks(reply));
+        self.say(LoopInput::RadarAsks(reply));
         loop {
             match answer.recv_timeout(BEAT) {
                 Ok(told) => return Some(told),

@@ -5,50 +5,51 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use pleach_domain::batch::{AttemptEnding, BatchStatus, Chance, Message};
+use pleach_domain::batch::{AttemptEnding, BatchStatus, Jitter, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, Ending, TaskState};
 
-use super::attempt::{From, Launched, PATIENCE, explain, tell_when_cleared};
-use super::disposing::{Disposal, NotRetired};
+use super::executor::{Launched, tell_when_cleared};
+
+use pleach_git::git::CommitId;
+use pleach_git::worktree::committed;
+use pleach_git::worktree::{Worktree, WorktreeSpec};
+use pleach_log::batch_paths::task_branch;
+use pleach_log::database::{NotedProcess, Whose};
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::process::{ProcessIdentity, Record, Sweeps, end_leftovers, end_marked};
+use pleach_system::sandbox::clear_temporary_files;
 
 use super::run_loop::Loop;
-use super::{RunError, Told};
-use crate::batch_paths::task_branch;
-use crate::capture::committed;
-use crate::database::{NotedProcess, Whose};
-use crate::git::CommitId;
+use super::{LoopNotice, RunError};
+use crate::attempt::{Disposal, NotRetired, PATIENCE, StartPoint, explain};
 use crate::kept::refs_below;
-use crate::process::{ProcessIdentity, Record, Sweeps, end_leftovers, end_marked};
-use crate::sandbox::clear_temporary_files;
-use crate::step::{Step, reached};
-use crate::worktree::{Worktree, WorktreeSpec};
 
 impl Loop<'_> {
     /// Brings a batch that was alive to a state from which the loop can go on.
     pub(super) fn take_up(&mut self) -> Result<(), RunError> {
-        reached(Step::BatchTakenUp);
+        crash_point(CrashPoint::BatchTakenUp);
         self.take_in(Event::Batch(BatchEvent::Resumed));
         self.flush()?;
-        reached(Step::ResumptionStored);
+        crash_point(CrashPoint::ResumptionStored);
         self.forget_hold();
         self.end_what_runs()?;
-        reached(Step::LeftoversEnded);
-        clear_temporary_files(&self.workshop.state);
-        crate::worktree::sweep(&self.workshop.store)
+        crash_point(CrashPoint::LeftoversEnded);
+        clear_temporary_files(&self.context.state);
+        pleach_git::worktree::sweep(&self.context.store)
             .map_err(Box::new)
             .map_err(RunError::Worktree)?;
         self.reset_batch_branch()?;
-        reached(Step::BranchReset);
+        crash_point(CrashPoint::BranchReset);
         for task in 0..self.batch.tasks.len() {
             match self.batch.tasks[task].state.clone() {
                 TaskState::Running { attempt } | TaskState::Stopping { attempt } => {
                     self.take_up_attempt(task, attempt)?;
                 }
-                TaskState::Resting { pause } | TaskState::Limited { pause } => {
+                TaskState::RetryPause { pause } | TaskState::Limited { pause } => {
                     let id = self.id(task);
                     let since = self.history.tasks[task].last_at;
-                    let rested = crate::database::now().saturating_sub(since);
+                    let rested = pleach_log::database::now().saturating_sub(since);
                     self.wait_for_agent(&id, pause.saturating_sub(rested));
                 }
                 TaskState::Queued | TaskState::Waiting { .. } => {}
@@ -103,7 +104,7 @@ impl Loop<'_> {
             start_time: process.start_time,
             nonce: process.nonce.clone(),
         };
-        let id = self.workshop.id;
+        let id = self.batch_id;
         self.patiently(|database| database.note_process(id, &noted))?;
         // An attempt that does not listen any more has ended otherwise.
         let _ = launched.go.send(());
@@ -115,7 +116,7 @@ impl Loop<'_> {
 
     /// Agents of the dead process end by themselves when it does; this waits, and makes sure.
     fn end_what_runs(&mut self) -> Result<(), RunError> {
-        for noted in self.database.processes(self.workshop.id)? {
+        for noted in self.database.processes(self.batch_id)? {
             let (path, what) = match &noted.whose {
                 Whose::Attempt(task, attempt) => {
                     let position = self.batch.position(task);
@@ -123,13 +124,13 @@ impl Loop<'_> {
                     if state.and_then(TaskState::attempt) != Some(*attempt) {
                         continue;
                     }
-                    let path = self.workshop.tree_path(&self.workshop.record.segment(task));
+                    let path = self.context.tree_path(&self.record.segment(task));
                     (path, format!("task {task}"))
                 }
                 Whose::Probe(number) if self.batch.is_judged(*number) => continue,
                 Whose::Probe(number) => {
-                    let place = self.workshop.test_place(*number);
-                    (place.tree, format!("run {number} of the tests"))
+                    let place = self.context.test_place(*number);
+                    (place.tree, format!("test run {number}"))
                 }
             };
             let identity = ProcessIdentity {
@@ -138,13 +139,14 @@ impl Loop<'_> {
                 start_time: noted.start_time,
                 nonce: noted.nonce,
             };
-            let ended = match self.workshop.sweeps() {
+            let ended = match self.context.sweeps() {
                 Sweeps::MarkedAndThere => end_leftovers(&identity, &path, PATIENCE)?,
                 Sweeps::Marked => end_marked(&identity, PATIENCE)?,
             };
             if !ended.is_empty() {
-                let note = format!("{what}: processes of the run that died were ended: {ended:?}");
-                (self.told)(Told::Note(note));
+                let note =
+                    format!("{what}: killed leftover processes of the interrupted run: {ended:?}");
+                (self.told)(LoopNotice::Note(note));
             }
         }
         Ok(())
@@ -171,7 +173,7 @@ impl Loop<'_> {
         };
         let spec = self.tree_spec(task, basis.clone());
         let worktree = self
-            .workshop
+            .context
             .find_tree(&spec)
             .map_err(Box::new)
             .map_err(RunError::Worktree)?;
@@ -180,26 +182,26 @@ impl Loop<'_> {
         };
         if let Some(result) = self.result_of(task, attempt)? {
             // The agent had ended by itself: its work is judged as if nothing had happened.
-            return self.send_out(task, attempt, basis, From::Result(result), None);
+            return self.send_out(task, attempt, basis, StartPoint::Result(result), None);
         }
         let id = self.id(task);
-        let name = self.workshop.keep_name(&self.segment(task), attempt);
-        match self.workshop.retire(worktree, &name) {
+        let name = self.context.keep_name(&self.segment(task), attempt);
+        match self.context.retire(worktree, &name) {
             Ok((kept, notes)) => {
-                reached(Step::AttemptRetired);
+                crash_point(CrashPoint::AttemptRetired);
                 self.tell_notes(&id, notes);
                 self.interrupted(task, kept)
             }
             Err(failure) => {
                 let NotRetired { error, left } = *failure;
                 // It stays, and the next attempt finds it in its way; the others go on.
-                let why = explain("its last state could not be kept", &error);
+                let why = explain("could not keep its last state", &error);
                 let note = format!("{why}; its worktree stays at {}", spec.path.display());
                 self.tell_notes(&id, vec![note]);
-                let store = &self.workshop.store;
+                let store = &self.context.store;
                 let committed = left.as_ref().and_then(|left| committed(store, left, &name));
                 // Whoever worked there was ended, so nobody undoes it.
-                let notes = left.map(|left| self.workshop.make_safe(&left, None));
+                let notes = left.map(|left| self.context.make_safe(&left, None));
                 self.tell_notes(&id, notes.unwrap_or_default());
                 self.interrupted(task, committed)
             }
@@ -212,7 +214,7 @@ impl Loop<'_> {
         let basis = state.basis.as_ref().and_then(|basis| basis.0.parse().ok());
         let Some(basis) = basis else { return Ok(()) };
         let spec = self.tree_spec(task, basis);
-        let worktree = Worktree::existing(&self.workshop.store, &spec)
+        let worktree = Worktree::existing(&self.context.store, &spec)
             .map_err(Box::new)
             .map_err(RunError::Worktree)?;
         let Some(worktree) = worktree else {
@@ -220,13 +222,14 @@ impl Loop<'_> {
         };
         let id = self.id(task);
         let (say, disposal) = channel();
+        let name = self.context.keep_name(&self.segment(task), state.attempts);
         self.disposals.insert(task, say);
-        let workshop = Arc::clone(&self.workshop);
+        let context = Arc::clone(&self.context);
         let sender = self.sender.clone();
-        let attempt = state.attempts;
         std::thread::spawn(move || {
             tell_when_cleared(&id, &sender, || {
-                workshop.dispose_of_earlier(worktree, &id, attempt, &disposal)
+                let wanted = disposal.recv().unwrap_or(Disposal::Stay);
+                context.dispose_of_earlier(worktree, &name, &wanted)
             });
         });
         Ok(())
@@ -235,26 +238,27 @@ impl Loop<'_> {
     fn result_of(&self, task: usize, attempt: u32) -> Result<Option<Record>, RunError> {
         let id = self.id(task);
         let segment = self.segment(task);
-        let noted = self.database.processes(self.workshop.id)?;
+        let noted = self.database.processes(self.batch_id)?;
         let mut noted = noted
             .into_iter()
             .filter(|noted| noted.whose == Whose::Attempt(id.clone(), attempt));
-        Ok(noted.find_map(|noted| self.workshop.result_of(&segment, attempt, &noted.nonce)))
+        Ok(noted.find_map(|noted| self.context.result_of(&segment, attempt, &noted.nonce)))
     }
 
     fn interrupted(&mut self, task: usize, kept: Option<CommitId>) -> Result<(), RunError> {
         let attempt = self.batch.tasks[task].attempts;
-        let said = self.workshop.said_by(&self.segment(task), attempt);
+        let said = self.context.said_by(&self.segment(task), attempt);
         let task = self.id(task);
         self.decide(Message::AttemptEnded {
             task,
+            attempt,
             ending: AttemptEnding::Interrupted,
             kept: kept.map(|commit| Commit(commit.to_string())),
             spent: Some(said.spent),
-            chance: Chance(0),
+            chance: Jitter(0),
         });
         self.flush()?;
-        reached(Step::InterruptionStored);
+        crash_point(CrashPoint::InterruptionStored);
         Ok(())
     }
 
@@ -265,22 +269,21 @@ impl Loop<'_> {
 
     /// Runs of the tests that were under way are made again, in worktrees of their own.
     fn clear_probes(&mut self) -> Result<(), RunError> {
-        for noted in self.database.processes(self.workshop.id)? {
+        for noted in self.database.processes(self.batch_id)? {
             if let Whose::Probe(number) = noted.whose {
                 self.runs = self.runs.max(number);
             }
         }
-        let branches = format!("refs/heads/{}", self.workshop.test_branches());
-        for (name, _) in refs_below(&self.workshop.store, &branches)? {
+        let branches = format!("refs/heads/{}", self.context.test_branches());
+        for (name, _) in refs_below(&self.context.store, &branches)? {
             let number = name.strip_prefix(&branches);
             let Some(number) = number.and_then(|number| number.parse().ok()) else {
                 continue;
             };
             self.runs = self.runs.max(number);
-            if let Err(error) = self.workshop.clear_run(number, &self.base) {
-                let what =
-                    format!("the worktree of run {number} of the tests could not be removed");
-                (self.told)(Told::Note(explain(&what, &error)));
+            if let Err(error) = self.context.clear_run(number, &self.base) {
+                let what = format!("could not remove the worktree of test run {number}");
+                (self.told)(LoopNotice::Note(explain(&what, &error)));
             }
         }
         Ok(())
@@ -289,8 +292,8 @@ impl Loop<'_> {
     fn tree_spec(&self, task: usize, basis: CommitId) -> WorktreeSpec {
         let segment = self.segment(task);
         WorktreeSpec {
-            path: self.workshop.tree_path(&segment),
-            branch: task_branch(self.workshop.number, &segment),
+            path: self.context.tree_path(&segment),
+            branch: task_branch(self.context.number, &segment),
             basis,
         }
     }
@@ -308,17 +311,17 @@ impl Loop<'_> {
         if spec.path.symlink_metadata().is_err() {
             return;
         }
-        let store = &self.workshop.store;
+        let store = &self.context.store;
         let id = self.id(task);
-        let name = self.workshop.keep_name(&self.segment(task), state.attempts);
+        let name = self.context.keep_name(&self.segment(task), state.attempts);
         let cleared = Worktree::existing(store, &spec).map(|found| match found {
             Some(worktree) if matches!(wanted, Disposal::Show) => {
-                self.workshop.show_earlier(&worktree, &name)
+                self.context.show_earlier(&worktree, &name)
             }
-            Some(worktree) => self.workshop.remove_earlier(worktree, &name),
+            Some(worktree) => self.context.remove_earlier(worktree, &name),
             None => Vec::new(),
         });
-        let told = |error| vec![explain("its worktree could not be removed", &error)];
+        let told = |error| vec![explain("could not remove its worktree", &error)];
         self.tell_notes(&id, cleared.unwrap_or_else(told));
     }
 }

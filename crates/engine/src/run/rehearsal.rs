@@ -16,19 +16,19 @@ use super::last_batch::LastBatch;
 use super::request::{in_words, segments};
 use super::{RunError, RunRequest, interrupted};
 use crate::agent::{Brief, Chosen};
-use crate::batch_paths::project_name;
-use crate::batch_record::{BuildsOn, Where};
-use crate::config::branches::BranchNames;
 use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
-use crate::database::Database;
 use crate::forge::recognise;
-use crate::git::{CommitId, Git, Repository, Store, Unpushed};
 use crate::plan_to_run::by_id_in_batch;
 use crate::prompt::Template;
-use crate::secrets::Secrets;
 use crate::trust::may_push;
-use crate::weave::Loom;
 use pleach_domain::choice::SandboxChoice;
+use pleach_git::git::{CommitId, Git, Repository, Store, Unpushed};
+use pleach_git::weave::Loom;
+use pleach_log::batch_paths::Where;
+use pleach_log::batch_paths::project_name;
+use pleach_log::database::Database;
+use pleach_log::earlier::BuildsOn;
+use pleach_system::secrets::Secrets;
 
 /// The variables that tell an agent what it works on.
 const SAID: [&str; 5] = [
@@ -88,7 +88,7 @@ pub struct Rehearsal {
 
 /// Looks up what a run would do.
 pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
-    match Where::choose(&request.folder, request.settings.mode)? {
+    match in_place::where_tasks_work(&request.folder, request.settings.mode)? {
         Where::Worktrees => rehearse_in_worktrees(request),
         Where::InPlace => in_place::rehearse(request),
     }
@@ -109,7 +109,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let remote = store.remote()?;
     let forge = remote.as_ref();
     let forge = forge.and_then(|remote| recognise(remote, settings.forge).ok());
-    let patterns = BranchNames::of(settings);
+    let patterns = settings.branch_names();
     let chosen = request.chosen.iter().zip(segments(request));
     let branch = |(position, segment): (&usize, String)| {
         let task = &request.plan.document.plan.tasks[*position];

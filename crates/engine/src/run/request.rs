@@ -5,13 +5,24 @@ use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnFailure, Validation,
-};
-use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::batch::{Barriers, BatchSettings, Design, Fallback, OnFailure, Validation};
+use pleach_domain::choice::OnInvalid;
+use pleach_domain::graph::{Graph, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task::{Effort, TaskStatus};
+use pleach_git::git::{CommitId, Git, Logins, NotFollowed, Store, task_segments};
+use pleach_git::weave::Loom;
+use pleach_log::batch_paths::Where;
+use pleach_log::batch_paths::project_name;
+use pleach_log::database::{BatchTask, Database, NewBatch, Provenance, StoredEvent};
+use pleach_log::earlier::Earlier;
+use pleach_log::ownership::BatchLock;
+use pleach_log::task_ids;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::files::stored_path::StoredPath;
+use pleach_system::sandbox::{SandboxPolicy, clear_temporary_files};
+use pleach_system::state_folder::StateFolder;
 
 use super::earlier::{EarlierBatches, Found};
 use super::in_place::{self, FolderLock};
@@ -19,23 +30,12 @@ use super::last_batch::LastBatch;
 use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
-use crate::batch_paths::project_name;
-use crate::batch_record::{BatchRecord, Earlier, PlanMark, TaskRecord, Where};
-use crate::config::branches::BranchNames;
-use crate::config::{MaxParallel, OnInvalid, RunMode, Settings};
+use crate::batch_record::{AttemptSettings, BatchRecord, PlanMark, TaskRecord};
+use crate::config::{MaxParallel, Settings};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
-use crate::database::{BatchTask, Database, NewBatch, Provenance, StoredEvent};
-use crate::git::{CommitId, Git, Logins, NotFollowed, Store, task_segments};
-use crate::ownership::BatchLock;
-use crate::path_text::StoredPath;
 use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 use crate::project_secrets::secrets_of;
 use crate::prompt::{Template, prompt};
-use crate::sandbox::{Holding, clear_temporary_files};
-use crate::state_folder::StateFolder;
-use crate::step::{Step, reached};
-use crate::task_ids;
-use crate::weave::Loom;
 
 /// What to run.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct RunRequest {
     /// The positions of the chosen tasks.
     pub chosen: Vec<usize>,
     /// How the tasks are put in order.
-    pub rules: Rules,
+    pub rules: OrderRules,
     /// What is waited for besides.
     pub barriers: Barriers,
     /// What to do when running several at once does not work out.
@@ -97,10 +97,10 @@ pub enum Fetch {
 /// Looks at the repository or the folder, the state folder and the database.
 pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let settings = &request.settings;
-    let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
+    let sandbox = SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
         .reading(&settings.sandbox_read)
         .on_network(settings.network, &request.program)?;
-    let place = Where::choose(&request.folder, request.settings.mode)?;
+    let place = in_place::where_tasks_work(&request.folder, request.settings.mode)?;
     let files = request.plan.origins().filter_map(PlanOrigin::path);
     let left_out = files.flat_map(|plan| in_place::paths_of_plan(plan, &request.folder));
     let left_out: Vec<PathBuf> = left_out.collect();
@@ -112,7 +112,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let database = Database::open(&request.state)?;
     clear_temporary_files(&request.state);
     // What a killed run left behind; a worktree that may hold work stays.
-    crate::worktree::sweep(&store)
+    pleach_git::worktree::sweep(&store)
         .map_err(Box::new)
         .map_err(RunError::Worktree)?;
     let plan = weigh_by_the_past(&mut request.plan, &database, &store)?;
@@ -120,9 +120,9 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let look_up = |plan: &str| database.task_ids(&project, plan);
     let ids = by_id_in_batch(&plan, request.plan.homes(), look_up)?;
     let mut record = record(&request, plan, base.to_string());
-    record.sandbox = sandbox;
+    record.attempts.sandbox = sandbox;
     give_ids(&mut record, &request, &project, ids);
-    let secrets = secrets_of(&store, &base, &record.passed_on());
+    let secrets = secrets_of(&store, &base, &record.attempts.passed_on());
     let hider = secrets.hider();
     let template = request.template.as_ref().map(Template::text);
     let settings = &request.settings;
@@ -223,7 +223,7 @@ fn open_place(
 
 fn open_repository(request: &RunRequest) -> Result<(Store, CommitId), RunError> {
     let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
-    for place in BranchNames::of(&request.settings).places() {
+    for place in request.settings.branch_names().places() {
         store.check_prefixes(&place)?;
     }
     store.check_writable()?;
@@ -249,7 +249,7 @@ pub(super) fn reopen(
             Ok((store, None))
         }
         Where::InPlace => {
-            let left_out = record.leave_out.iter().map(|path| path.0.clone());
+            let left_out = record.attempts.leave_out.iter().map(|path| path.0.clone());
             let (store, lock) = in_place::open(state, &record.folder, left_out.collect())?;
             Ok((store, Some(lock)))
         }
@@ -282,9 +282,8 @@ fn weigh(plan: &mut Plan, past: &HashMap<TaskId, Duration>) {
 }
 
 fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
-    let files = request.plan.origins().filter_map(PlanOrigin::path);
-    let graph = Graph::of(&request.plan.document.plan, Strictness::AsWritten);
-    let design = Design::of(
+    let graph = Graph::new(&request.plan.document.plan, Strictness::AsWritten);
+    let design = Design::new(
         &graph,
         &request.chosen,
         request.rules,
@@ -295,14 +294,34 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
     BatchRecord {
         tasks: task_records(request),
         design,
-        leave_out: files
-            .flat_map(|path| paths::paths_of_plan(path, &request.folder))
-            .map(StoredPath)
-            .collect(),
         folder: request.folder.clone(),
         status_file: request.status_file.clone().map(StoredPath),
         plan,
         base,
+        attempts: attempt_settings(request),
+        keep_failed: settings.keep_failed,
+        worktrees: settings.worktrees.clone().map(StoredPath),
+        merge: settings.merge,
+        prove_again: request.proofs == Proofs::Again,
+        forge: settings.forge,
+        target: None,
+        base_branch: None,
+        radar: Some(settings.radar).filter(|pause| !pause.is_zero()),
+        branches: settings.branch_names(),
+        parallel_limit: settings.parallel_limit,
+        auto_slots: settings.max_parallel == MaxParallel::Auto,
+        min_free_disk: settings.min_free_disk,
+        place: Where::Worktrees,
+        earlier: Earlier::default(),
+        stands_on: Vec::new(),
+    }
+}
+
+fn attempt_settings(request: &RunRequest) -> AttemptSettings {
+    let settings = &request.settings;
+    let files = request.plan.origins().filter_map(PlanOrigin::path);
+    let leave_out = files.flat_map(|path| paths::paths_of_plan(path, &request.folder));
+    AttemptSettings {
         agent: request.agent.clone(),
         timeout: settings.task_timeout,
         stall: settings.stall_timeout,
@@ -310,25 +329,11 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         grace: request.grace,
         setup: settings.setup.clone(),
         cache: settings.cache.clone(),
-        keep_failed: settings.keep_failed,
-        worktrees: settings.worktrees.clone().map(StoredPath),
-        merge: settings.merge,
+        leave_out: leave_out.map(StoredPath).collect(),
         validate: settings.validate.clone(),
         validate_timeout: settings.validate_timeout,
         validate_env: settings.validate_env.clone(),
-        prove_again: request.proofs == Proofs::Again,
-        forge: settings.forge,
-        target: None,
-        base_branch: None,
-        radar: settings.radar,
-        branches: BranchNames::of(settings),
-        parallel_limit: settings.parallel_limit,
-        auto_slots: settings.max_parallel == MaxParallel::Auto,
-        min_free_disk: settings.min_free_disk,
-        sandbox: Holding::default(),
-        place: Where::Worktrees,
-        earlier: Earlier::default(),
-        stands_on: Vec::new(),
+        sandbox: SandboxPolicy::default(),
     }
 }
 
@@ -404,17 +409,7 @@ fn wanted(status: TaskStatus) -> TaskStatus {
 fn batch_settings(request: &RunRequest) -> BatchSettings {
     let settings = &request.settings;
     BatchSettings {
-        mode: match settings.mode {
-            RunMode::Parallel => Mode::Parallel {
-                slots: settings.max_parallel.first_guess(request.chosen.len()),
-            },
-            RunMode::Queue if settings.queue_auto_approve => Mode::Queue {
-                approval: Approval::Automatic,
-            },
-            RunMode::Queue => Mode::Queue {
-                approval: Approval::ByPerson,
-            },
-        },
+        mode: settings.turns(request.chosen.len()),
         on_failure: if settings.stop_on_failure {
             OnFailure::Stop
         } else {
@@ -432,8 +427,8 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
         retries: settings.retries,
         retry_pause: u64::try_from(settings.retry_pause.as_millis()).unwrap_or(u64::MAX),
         limit_wait: u64::try_from(settings.limit_wait.as_millis()).unwrap_or(u64::MAX),
-        budget: settings.budget,
-        task_budget: settings.task_budget,
+        budget: settings.budget(),
+        task_budget: settings.task_budget(),
     }
 }
 
@@ -450,7 +445,7 @@ pub(super) fn create(
         doing: "lock a new batch",
         source: std::io::ErrorKind::WouldBlock.into(),
     })?;
-    reached(Step::FolderMade);
+    crash_point(CrashPoint::FolderMade);
     let text = serde_json::to_string(record).expect("a record is plain data");
     let tasks: Vec<BatchTask> = record.tasks.iter().map(TaskRecord::as_stored).collect();
     let new = NewBatch {
@@ -468,7 +463,7 @@ pub(super) fn create(
         // Nobody knows of the id yet; a folder that stays is an empty one.
         let _ = std::fs::remove_dir_all(&folder);
     })?;
-    reached(Step::BatchStored);
+    crash_point(CrashPoint::BatchStored);
     Ok((created, lock))
 }
 
@@ -483,10 +478,10 @@ mod tests {
         let past = [("1", 5 * 3_600), ("2", 30)];
         let past = past.map(|(id, seconds)| (TaskId::new(id), Duration::from_secs(seconds)));
         weigh(&mut plan, &past.into());
-        let graph = Graph::of(&plan, Strictness::AsWritten);
-        let rules = Rules::default();
+        let graph = Graph::new(&plan, Strictness::AsWritten);
+        let rules = OrderRules::default();
         let settings = BatchSettings::default();
-        let design = Design::of(&graph, &[0, 1, 2], rules, Barriers::Stages, settings);
+        let design = Design::new(&graph, &[0, 1, 2], rules, Barriers::Stages, settings);
         let remaining: Vec<u64> = design.tasks.iter().map(|task| task.remaining).collect();
         assert_eq!(remaining[..2], [300, 1]);
         assert!(remaining[2] > 1, "nothing is known of it");

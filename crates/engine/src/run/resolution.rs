@@ -5,12 +5,12 @@
 use pleach_domain::batch::Message;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
+use pleach_git::git::CommitId;
+use pleach_git::git::read::text;
+use pleach_system::text::causes::with_causes;
 
-use super::attempt::explain;
 use super::run_loop::Loop;
-use crate::causes::with_causes;
-use crate::git::CommitId;
-use crate::git::read::text;
+use crate::attempt::explain;
 use crate::resolve::Desk;
 
 impl Loop<'_> {
@@ -33,12 +33,12 @@ impl Loop<'_> {
     fn changed_between(&self, basis: &Commit, commit: &Commit) -> Result<Vec<String>, String> {
         let id = |commit: &Commit| commit.0.parse::<CommitId>().ok();
         let (Some(basis), Some(commit)) = (id(basis), id(commit)) else {
-            return Err("what was made of the conflict is no commit".to_owned());
+            return Err("the resolution is not a commit".to_owned());
         };
-        let changes = self.workshop.store.changes(&basis, &commit);
+        let changes = self.context.store.changes(&basis, &commit);
         let changes = changes.map_err(|error| {
             let why = with_causes(&error);
-            format!("what was made of the conflict cannot be read: {why}")
+            format!("could not read the resolution: {why}")
         })?;
         let paths = changes.iter().map(|change| text(&change.path));
         Ok(paths.collect())
@@ -49,7 +49,7 @@ impl Loop<'_> {
         self.clear_desk(task);
         // That of the agent goes when the result is woven and proved.
         if let Err(error) = self.watch_over_built(task) {
-            let note = explain("its worktree could not be looked at", &error);
+            let note = explain("could not inspect its worktree", &error);
             let id = self.id(task);
             self.tell_notes(&id, vec![note]);
         }
@@ -59,15 +59,15 @@ impl Loop<'_> {
     pub(super) fn clear_desk(&mut self, task: usize) {
         let id = self.id(task);
         let desk = Desk {
-            store: &self.workshop.store,
-            batch: self.workshop.number,
-            segment: self.workshop.record.tasks[task].segment(),
-            trees: self.workshop.trees(),
+            store: &self.context.store,
+            batch: self.context.number,
+            segment: self.record.tasks[task].segment(),
+            trees: self.context.trees.clone(),
         };
         if desk.is_in_use()
             && let Err(error) = desk.clear()
         {
-            let note = explain("the folder of its resolution could not be removed", &error);
+            let note = explain("could not remove the worktree of its resolution", &error);
             self.tell_notes(&id, vec![note]);
         }
     }

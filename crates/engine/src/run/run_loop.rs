@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 
 use pleach_domain::batch::{Batch, Message, Progress, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
@@ -14,34 +14,38 @@ use pleach_domain::schedule::{Action, schedule};
 use pleach_domain::task_state::Commit;
 
 use super::answers::Answers;
-use super::attempt::{Attempt, Finished, From, Line, Workshop};
 use super::base_check::BaseCheck;
-use super::disposing::Disposal;
+use super::executor::{Executor, LoopHandle};
 use super::governing::FIRST_ADVICE;
 use super::hiding::without_secrets;
 use super::lander::Lander;
 use super::marks::Marks;
 
-use super::probe::{Probe, ProbeEnded};
+use pleach_git::git::CommitId;
+use pleach_log::batch_paths::task_branch;
+use pleach_log::database::Database;
+use pleach_log::ownership::Reply;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::machine::Machine;
+use pleach_system::process::Cancel;
+use pleach_system::slots::{SlotGuard, Slots};
+
 use super::proving::Probing;
 use super::radar::Watch;
 use super::status_file::KeptStatus;
 use super::timers::{Timers, chance};
-use super::{Heard, RunError, Told};
-use crate::batch_paths::task_branch;
+use super::{LoopInput, LoopNotice, RunError};
+use crate::attempt::{Attempt, AttemptContext, Disposal, Finished, Probe, StartPoint};
+use crate::batch_record::BatchRecord;
 use crate::consent::SteeringFiles;
-use crate::database::Database;
-use crate::git::CommitId;
-use crate::machine::Machine;
-use crate::ownership::Reply;
-use crate::process::Cancel;
-use crate::slots::{SlotGuard, Slots};
-use crate::step::{Step, reached};
 
 /// The owner of a running batch.
 pub(super) struct Loop<'r> {
     pub(super) database: Database,
-    pub(super) workshop: Arc<Workshop>,
+    pub(super) batch_id: u32,
+    pub(super) record: BatchRecord,
+    pub(super) context: Arc<AttemptContext>,
+    pub(super) executor: Box<dyn Executor>,
     pub(super) batch: Batch,
     pub(super) base: CommitId,
     pub(super) tip: CommitId,
@@ -80,8 +84,8 @@ pub(super) struct Loop<'r> {
     /// Whether the pause of the agent was stored, so that it counts as lifted when it is gone.
     pub(super) has_stored_pause: bool,
     pub(super) machine: Machine,
-    pub(super) sender: Sender<Heard>,
-    pub(super) told: &'r mut dyn FnMut(Told<'_>),
+    pub(super) sender: Sender<LoopInput>,
+    pub(super) told: &'r mut dyn FnMut(LoopNotice<'_>),
 }
 
 /// What is held while an agent is at a task.
@@ -95,23 +99,23 @@ pub(super) struct AtWork {
 
 /// Something to do after the events that call for it are stored.
 pub(super) enum Effect {
-    Attend(Box<Attempt>, Line),
-    Judge(Box<Probe>, Line),
+    Attend(Box<Attempt>, LoopHandle),
+    Judge(Box<Probe>, LoopHandle),
     Dispose(usize, Sender<Disposal>, Disposal),
     /// An agent may not work until then, for this reason.
     PauseAgent(u64, String),
     /// What a person made of a conflict is taken; the places where it came about may go.
     TidyUp(usize),
-    Answer(Reply, crate::ownership::Answer),
+    Answer(Reply, pleach_log::ownership::Answer),
 }
 
 impl Loop<'_> {
     /// Runs until the batch is over, or left.
-    pub(super) fn run_to_the_end(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
-        for found in self.workshop.store.set_aside() {
-            (self.told)(Told::Note(format!("the store: {found}")));
+    pub(super) fn run_to_the_end(&mut self, inbox: &Receiver<LoopInput>) -> Result<(), RunError> {
+        for found in self.context.store.set_aside() {
+            (self.told)(LoopNotice::Note(format!("store: {found}")));
         }
-        if self.workshop.record.auto_slots {
+        if self.record.auto_slots {
             self.timers.look_at_machine(FIRST_ADVICE);
         }
         self.start_radar();
@@ -131,60 +135,68 @@ impl Loop<'_> {
     }
 
     /// Sleeps until something is heard, then takes in everything that was said meanwhile.
-    fn listen(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
+    fn listen(&mut self, inbox: &Receiver<LoopInput>) -> Result<(), RunError> {
         // The loop holds a sender itself, so the channel never closes.
         let first = match self.timers.next() {
             Some(time) => inbox.recv_timeout(time),
             None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
+        self.hear_all(first.into_iter().chain(inbox.try_iter()))
+    }
+
+    /// Takes in what was said, and what it is time for; stores what follows.
+    pub(super) fn hear_all(
+        &mut self,
+        all: impl Iterator<Item = LoopInput>,
+    ) -> Result<(), RunError> {
         let mut has_ended = false;
-        for heard in first.into_iter().chain(inbox.try_iter()) {
-            has_ended |= matches!(heard, Heard::Finished(..));
+        for heard in all {
+            has_ended |= matches!(heard, LoopInput::Finished(..));
             self.hear(heard)?;
         }
         for task in self.timers.over() {
-            self.decide(Message::Rested(task));
+            self.decide(Message::PauseEnded(task));
         }
         self.govern()?;
         if has_ended {
-            reached(Step::EndingHeard);
+            crash_point(CrashPoint::EndingHeard);
         }
         self.flush()?;
         if has_ended {
-            reached(Step::EndingStored);
+            crash_point(CrashPoint::EndingStored);
         }
         Ok(())
     }
 
-    pub(super) fn hear(&mut self, heard: Heard) -> Result<(), RunError> {
+    pub(super) fn hear(&mut self, heard: LoopInput) -> Result<(), RunError> {
         match heard {
-            Heard::Cancel(rollback) => {
+            LoopInput::Cancel(rollback) => {
                 self.decide(Message::Cancel(rollback));
             }
-            Heard::StopAtOnce => {
+            LoopInput::StopAtOnce => {
                 for at_work in self.at_work.values() {
                     at_work.cancel.cancel_at_once();
                 }
                 self.stop_proving_at_once();
                 self.lander.stop();
             }
-            Heard::Leave => self.leave(),
-            Heard::LandingOnlyAsks => self.lander.only_asks(),
-            Heard::Asked(request, reply) => self.answer(request, reply),
-            Heard::Judged(ended) => self.take_in_judged(*ended)?,
-            Heard::PushStep { event, stored } => self.take_in_push_step(event, &stored)?,
-            Heard::LandingEnded(ended) => self.take_in_landing(*ended)?,
-            Heard::Noted(note) => (self.told)(Told::Note(note)),
-            Heard::Said {
+            LoopInput::Leave => self.leave(),
+            LoopInput::LandingOnlyAsks => self.lander.only_asks(),
+            LoopInput::Asked(request, reply) => self.answer(request, reply),
+            LoopInput::Judged(ended) => self.take_in_judged(*ended)?,
+            LoopInput::PushStep { event, stored } => self.take_in_push_step(event, &stored)?,
+            LoopInput::LandingEnded(ended) => self.take_in_landing(*ended)?,
+            LoopInput::Noted(note) => (self.told)(LoopNotice::Note(note)),
+            LoopInput::Said {
                 task,
                 attempt,
                 said,
             } => self.take_in_said(&task, attempt, said),
-            Heard::Foreseen(pairs) => self.take_in_foreseen(pairs),
-            Heard::RadarAsks(reply) => self.answer_radar(&reply),
-            Heard::Launched(launched) => self.note_process(*launched)?,
-            Heard::Finished(finished, disposal) => self.take_in_finished(*finished, disposal),
-            Heard::Cleared { task, notes } => {
+            LoopInput::Foreseen(pairs) => self.take_in_foreseen(pairs),
+            LoopInput::RadarAsks(reply) => self.answer_radar(&reply),
+            LoopInput::Launched(launched) => self.note_process(*launched)?,
+            LoopInput::Finished(finished, disposal) => self.take_in_finished(*finished, disposal),
+            LoopInput::Cleared { task, notes } => {
                 self.tell_notes(&task, notes);
                 if let Some(position) = self.batch.position(&task) {
                     self.clearing.remove(&position);
@@ -196,7 +208,9 @@ impl Loop<'_> {
 
     fn take_in_finished(&mut self, finished: Finished, disposal: Sender<Disposal>) {
         self.tell_notes(&finished.task, finished.notes);
-        let Some(position) = self.batch.position(&finished.task) else {
+        // One that was given up may end after the next one began, which has its own slot and worktree.
+        let is_it = |at: &usize| self.batch.tasks[*at].state.attempt() == Some(finished.attempt);
+        let Some(position) = self.batch.position(&finished.task).filter(is_it) else {
             return;
         };
         self.at_work.remove(&position);
@@ -207,6 +221,7 @@ impl Loop<'_> {
         }
         self.decide(Message::AttemptEnded {
             task: finished.task,
+            attempt: finished.attempt,
             ending: finished.ending,
             kept: finished.kept.map(|commit| Commit(commit.to_string())),
             spent: finished.spent,
@@ -216,7 +231,7 @@ impl Loop<'_> {
 
     pub(super) fn tell_notes(&mut self, task: &TaskId, notes: Vec<String>) {
         for note in notes {
-            (self.told)(Told::Note(format!("task {task}: {note}")));
+            (self.told)(LoopNotice::Note(format!("task {task}: {note}")));
         }
     }
 
@@ -236,7 +251,7 @@ impl Loop<'_> {
 
     /// Applies an event; the core made it for this very state.
     pub(super) fn take_in(&mut self, event: Event) {
-        let event = without_secrets(event, &self.workshop.hider);
+        let event = without_secrets(event, &self.context.hider);
         self.batch
             .apply(&event)
             .expect("the core decided it for this state");
@@ -259,7 +274,7 @@ impl Loop<'_> {
         };
         match event {
             TaskEvent::Started { .. } => {
-                let begun = self.workshop.record.tasks[position].begun();
+                let begun = self.record.tasks[position].begun();
                 self.marks.set(begun);
             }
             TaskEvent::AttemptFailed { pause, .. } | TaskEvent::Overloaded { pause, .. } => {
@@ -268,7 +283,7 @@ impl Loop<'_> {
             TaskEvent::Limited { pause, error } => {
                 self.wait_for_agent(task, *pause);
                 // Over by the time that the task has rested.
-                let until = crate::database::now()
+                let until = pleach_log::database::now()
                     .saturating_add(*pause)
                     .saturating_sub(5);
                 self.outbox.push(Effect::PauseAgent(until, error.clone()));
@@ -287,7 +302,7 @@ impl Loop<'_> {
             let stored = self.store_patiently(&events)?;
             for event in &stored {
                 self.history.take_in(&event.event, event.at);
-                (self.told)(Told::Event(event));
+                (self.told)(LoopNotice::Event(event));
             }
         }
         for effect in std::mem::take(&mut self.outbox) {
@@ -316,30 +331,15 @@ impl Loop<'_> {
                     self.clearing.remove(&position);
                 }
             }
-            Effect::Judge(probe, line) => {
-                let workshop = Arc::clone(&self.workshop);
-                let never_began = ProbeEnded::never_began(&probe);
-                let loop_ = line.loop_.clone();
-                let judge = move || workshop.judge(*probe, &line);
-                if let Err(error) = std::thread::Builder::new().spawn(judge) {
-                    // Heard with everything else, so that the loop goes on from there.
-                    let _ = loop_.send(Heard::Judged(Box::new(never_began(&error))));
-                }
-            }
-            Effect::Attend(attempt, line) => {
-                let workshop = Arc::clone(&self.workshop);
-                let (task, loop_) = (attempt.task.clone(), line.loop_.clone());
-                let attend = move || workshop.attend(&attempt, &line);
-                if let Err(error) = std::thread::Builder::new().spawn(attend) {
-                    let finished = Finished::never_begun(task, &error);
-                    // Heard with everything else, so that it is stored like any other ending.
-                    let _ = loop_.send(Heard::Finished(Box::new(finished), channel().0));
-                }
-            }
+            Effect::Judge(probe, handle) => self.executor.judge(probe, handle),
+            Effect::Attend(attempt, handle) => self.executor.attend(attempt, handle),
         }
     }
 
-    fn do_what_can_be_done(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
+    pub(super) fn do_what_can_be_done(
+        &mut self,
+        inbox: &Receiver<LoopInput>,
+    ) -> Result<(), RunError> {
         loop {
             let mut moved = false;
             for action in schedule(&self.batch) {
@@ -364,7 +364,7 @@ impl Loop<'_> {
     }
 
     /// Does one thing; tells whether the state moved.
-    fn act(&mut self, action: Action, inbox: &Receiver<Heard>) -> Result<bool, RunError> {
+    fn act(&mut self, action: Action, inbox: &Receiver<LoopInput>) -> Result<bool, RunError> {
         Ok(match action {
             Action::Block { task, because } => {
                 self.decide(Message::CannotStart(self.id(task), because))
@@ -392,7 +392,7 @@ impl Loop<'_> {
                 self.take_in(Event::Batch(self.with_its_branch(event)));
                 if all_over {
                     self.flush()?;
-                    reached(Step::AllOver);
+                    crash_point(CrashPoint::AllOver);
                 }
                 true
             }
@@ -425,7 +425,7 @@ impl Loop<'_> {
             return Ok(false);
         };
         self.waits_for_slots = false;
-        let (basis, from) = match self.goes_on_from(task) {
+        let (basis, start) = match self.goes_on_from(task) {
             Some(place) => place,
             None => match self.basis_or_why_not(task) {
                 Ok(basis) => (basis, self.afresh(task)),
@@ -439,16 +439,16 @@ impl Loop<'_> {
         };
         let id = self.id(task);
         self.take_in(Event::Task { task: id, event });
-        self.send_out(task, attempt, basis, from, Some(slot))?;
+        self.send_out(task, attempt, basis, start, Some(slot))?;
         Ok(true)
     }
 
     /// Looks again soon, and says so once.
     pub(super) fn wait_for_slots(&mut self) {
         if !std::mem::replace(&mut self.waits_for_slots, true) {
-            let limit = self.workshop.record.parallel_limit;
-            let note = format!("waiting for a slot: {limit} agents run already (parallel_limit)");
-            (self.told)(Told::Note(note));
+            let limit = self.record.parallel_limit;
+            let note = format!("waiting for a slot: {limit} agents are running (parallel_limit)");
+            (self.told)(LoopNotice::Note(note));
         }
         self.timers.look_for_slots();
     }
@@ -459,27 +459,28 @@ impl Loop<'_> {
         task: usize,
         number: u32,
         basis: CommitId,
-        from: From,
+        start: StartPoint,
         slot: Option<SlotGuard>,
     ) -> Result<(), RunError> {
-        let cancel = Cancel::new().map_err(RunError::io("prepare to stop agents"))?;
-        let record = &self.workshop.record.tasks[task];
+        let cancel = Cancel::new().map_err(RunError::io("set up cancelling agents"))?;
+        let record = &self.record.tasks[task];
         let segment = record.segment();
         let attempt = Attempt {
             task: record.id.clone(),
             title: record.title.clone(),
             number,
-            path: self.workshop.tree_path(&segment),
-            branch: task_branch(self.workshop.number, &segment),
+            path: self.context.tree_path(&segment),
+            branch: task_branch(self.context.number, &segment),
             segment,
             basis,
             prompt: record.prompt.clone(),
             session: self.batch.tasks[task].session.clone(),
             spent_before: self.batch.tasks[task].spent_in_session,
-            from,
+            start,
         };
-        let line = Line {
-            loop_: self.sender.clone(),
+        let handle = LoopHandle {
+            inbox: self.sender.clone(),
+            whose: attempt.whose(),
             cancel: cancel.clone(),
         };
         let spent = Spent::default();
@@ -489,7 +490,7 @@ impl Loop<'_> {
             slot,
         };
         self.at_work.insert(task, at_work);
-        self.outbox.push(Effect::Attend(Box::new(attempt), line));
+        self.outbox.push(Effect::Attend(Box::new(attempt), handle));
         Ok(())
     }
 }

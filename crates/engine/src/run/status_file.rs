@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use pleach_domain::task::TaskStatus;
 use pleach_domain::task_state::{Ending, TaskState};
 use pleach_formats::StatusFile;
+use pleach_system::text::causes::with_causes;
 
-use super::Told;
+use super::LoopNotice;
 use super::run_loop::Loop;
 use crate::batch_record::BatchRecord;
-use crate::causes::with_causes;
 use crate::plan_file::PlanFile;
 
 /// A status file that is kept, and what was written for each task.
@@ -55,7 +55,7 @@ impl Loop<'_> {
             let edit = |text: &str| StatusFile::set(text, &ids, status);
             if let Err(error) = PlanFile::rewrite(&kept.path, edit) {
                 let (path, why) = (kept.path.display(), with_causes(&error));
-                (self.told)(Told::Note(format!("{path} was not updated: {why}")));
+                (self.told)(LoopNotice::Note(format!("could not update {path}: {why}")));
             }
         }
         self.kept_status = Some(kept);

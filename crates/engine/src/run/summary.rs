@@ -5,12 +5,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{BatchStatus, Landed, Proof, Spent};
+use pleach_domain::batch::{BatchStatus, LandingResult, Proof, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Ending;
+use pleach_git::git::CommitId;
+use pleach_log::earlier::BuildsOn;
 
-use crate::batch_record::BuildsOn;
-use crate::git::CommitId;
 use crate::plan_to_run::{PlanOrigin, TaskHome};
 
 /// What became of a batch.
@@ -49,7 +49,7 @@ pub struct Summary {
     /// The branch on the server, if it was pushed.
     pub pushed: Option<String>,
     /// What came of landing, if that was wanted.
-    pub landed: Option<Landed>,
+    pub landed: Option<LandingResult>,
     /// The local branch that got it.
     pub landed_in: Option<String>,
     /// Whether a person stopped it from landing.

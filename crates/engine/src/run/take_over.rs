@@ -5,14 +5,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pleach_domain::id::TaskId;
+use pleach_log::database::{Database, DatabaseError, NewBatch, Whose};
+use pleach_log::ownership::BatchLock;
+use pleach_system::process::{ProcessIdentity, end_leftovers, end_marked};
+use pleach_system::state_folder::StateFolder;
 
-use super::attempt::PATIENCE;
 use super::{RunError, replay};
+use crate::attempt::PATIENCE;
 use crate::batch_record::BatchRecord;
-use crate::database::{Database, DatabaseError, NewBatch, Whose};
-use crate::ownership::BatchLock;
-use crate::process::{ProcessIdentity, end_leftovers, end_marked};
-use crate::state_folder::StateFolder;
 
 /// What interrupted batches lose to a new one, and the hold on each of them.
 #[derive(Debug)]

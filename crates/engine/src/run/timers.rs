@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use pleach_domain::batch::Chance;
+use pleach_domain::batch::Jitter;
 use pleach_domain::id::TaskId;
 
 /// How long to wait before looking for a free slot again.
@@ -98,7 +98,7 @@ fn is_due(time: &mut Option<Instant>) -> bool {
 }
 
 /// So that tasks that failed together do not come back together.
-pub(super) fn chance() -> Chance {
+pub(super) fn chance() -> Jitter {
     let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
-    Chance(u16::try_from(random % 1_000).unwrap_or_default())
+    Jitter(u16::try_from(random % 1_000).unwrap_or_default())
 }

@@ -9,13 +9,13 @@ use pleach_domain::task_state::{Commit, Consent, Ending, TaskState};
 use super::RunError;
 
 use super::run_loop::Loop;
-use crate::batch_paths::batch_branch;
-use crate::causes::with_causes;
-use crate::git::CommitId;
-use crate::neutral_text::neutral;
-use crate::step::{Step, reached};
-use crate::weave::{Folded, Loom, Outcome, Strand, fold, foresee, weave};
 use pleach_domain::choice::Strategy;
+use pleach_git::git::CommitId;
+use pleach_git::weave::{Folded, Loom, Outcome, Strand, fold, foresee, weave};
+use pleach_log::batch_paths::batch_branch;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::text::causes::with_causes;
+use pleach_system::text::neutral_text::neutral;
 
 /// Where a task starts.
 enum Basis {
@@ -35,7 +35,7 @@ impl Loop<'_> {
             Ok(Basis::Conflict(because)) => Err(Message::CannotStart(self.id(task), because)),
             Ok(Basis::Unapproved(consent)) => Err(Message::NeedsConsent(self.id(task), consent)),
             Err(error) => {
-                let because = format!("its basis could not be made: {error}");
+                let because = format!("could not create its basis: {error}");
                 Err(Message::CannotStart(self.id(task), because))
             }
         }
@@ -43,7 +43,7 @@ impl Loop<'_> {
     }
 
     fn basis(&self, task: usize) -> Result<Basis, RunError> {
-        let basis = if self.workshop.record.is_in_place() {
+        let basis = if self.record.is_in_place() {
             self.basis_in_place(task)?
         } else {
             match self.woven_basis(task)? {
@@ -54,7 +54,7 @@ impl Loop<'_> {
         if basis == self.base {
             return Ok(Basis::At(basis));
         }
-        let there = self.steering.in_commit(&self.workshop.store, &basis)?;
+        let there = self.steering.in_commit(&self.context.store, &basis)?;
         let known = &self.batch.consented;
         let mut files = self.steering.steering_in(&there);
         files.retain(|file| !known.contains(file));
@@ -79,7 +79,7 @@ impl Loop<'_> {
             self.ground(&self.base, &self.batch.earlier_of(&concerned))?
         };
         if let Some((place, files)) = ground.conflict {
-            let earlier = &self.workshop.record.earlier;
+            let earlier = &self.record.earlier;
             return Ok(Err(earlier.why_not(place, &files)));
         }
         if is_all {
@@ -90,12 +90,12 @@ impl Loop<'_> {
             Some((self.task_commit(*other)?, what))
         };
         let commits: Vec<(CommitId, String)> = needed.iter().filter_map(named).collect();
-        let loom = Loom::of_store(&self.workshop.store)?;
+        let loom = Loom::of_store(&self.context.store)?;
         Ok(match fold(&loom, &ground.commit, &commits)? {
             Folded::Basis(basis) => Ok(basis),
             Folded::Conflict { files, .. } => {
                 let files = files.join(", ");
-                Err(format!("what it waited for conflicts in {files}"))
+                Err(format!("the tasks it waited for conflict in {files}"))
             }
         })
     }
@@ -114,9 +114,9 @@ impl Loop<'_> {
         let commit = self.task_commit(task).expect("only built tasks are woven");
         let ending = self.weave_commit(task, &commit).unwrap_or_else(|error| {
             let why = with_causes(&error);
-            WeaveEnding::Failed(format!("its branch could not be woven: {why}"))
+            WeaveEnding::Failed(format!("could not weave its branch: {why}"))
         });
-        reached(Step::BranchWoven);
+        crash_point(CrashPoint::BranchWoven);
         let failed = matches!(ending, WeaveEnding::Failed(_));
         let id = self.id(task);
         if failed {
@@ -131,15 +131,15 @@ impl Loop<'_> {
         }
         let moved = self.decide(Message::WeaveEnded(id, ending));
         self.flush()?;
-        reached(Step::WeavingStored);
+        crash_point(CrashPoint::WeavingStored);
         Ok(moved)
     }
 
     fn weave_commit(&mut self, task: usize, commit: &CommitId) -> Result<WeaveEnding, RunError> {
-        if self.workshop.record.is_in_place() {
+        if self.record.is_in_place() {
             return self.weave_in_place(commit);
         }
-        let loom = Loom::of_store(&self.workshop.store)?;
+        let loom = Loom::of_store(&self.context.store)?;
         let mut strands = self.ground_of_task(task)?;
         strands.push(self.strand(task, commit));
         let woven = weave(&loom, &self.tip, &strands, Strategy::Merge)?;
@@ -159,7 +159,7 @@ impl Loop<'_> {
     }
 
     pub(super) fn strand(&self, task: usize, commit: &CommitId) -> Strand {
-        let record = &self.workshop.record.tasks[task];
+        let record = &self.record.tasks[task];
         let basis = self.batch.tasks[task].basis.as_ref();
         Strand {
             subject: format!("task {}: {}", record.id, neutral(&record.title)),
@@ -207,14 +207,14 @@ impl Loop<'_> {
 
     /// The result with the history that was asked for; the tree is the same for all.
     pub(super) fn weave_result(&mut self) -> Result<(), RunError> {
-        let strategy = self.workshop.record.merge;
+        let strategy = self.record.merge;
         if strategy == Strategy::Merge || self.batch.woven.is_empty() {
             return Ok(());
         }
         if self.continues_on_another_base()? {
             return Ok(());
         }
-        let loom = Loom::of_store(&self.workshop.store)?;
+        let loom = Loom::of_store(&self.context.store)?;
         let strands = self.unpushed_strands();
         if strands.is_empty() {
             return Ok(());
@@ -234,19 +234,19 @@ impl Loop<'_> {
 
     /// In the store, so that what was woven outlives this process.
     pub(super) fn move_batch_branch(&self, tip: &CommitId) -> Result<(), RunError> {
-        let name = format!("refs/heads/{}", batch_branch(self.workshop.number));
-        let seen = self.workshop.store.ref_commit(&name)?;
+        let name = format!("refs/heads/{}", batch_branch(self.context.number));
+        let seen = self.context.store.ref_commit(&name)?;
         if seen.as_ref() != Some(tip) {
-            self.workshop.store.swap_ref(&name, tip, seen.as_ref())?;
+            self.context.store.swap_ref(&name, tip, seen.as_ref())?;
         }
         Ok(())
     }
 
     /// Takes the batch branch away from the store.
     pub(super) fn drop_batch_branch(&self) -> Result<(), RunError> {
-        let name = format!("refs/heads/{}", batch_branch(self.workshop.number));
-        if let Some(seen) = self.workshop.store.ref_commit(&name)? {
-            self.workshop.store.drop_ref(&name, &seen)?;
+        let name = format!("refs/heads/{}", batch_branch(self.context.number));
+        if let Some(seen) = self.context.store.ref_commit(&name)? {
+            self.context.store.drop_ref(&name, &seen)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use pleach_domain::graph::Graph;
 use pleach_domain::id::TaskId;
 use pleach_domain::next::NextRules;
 use pleach_domain::problem::{Code, Problem};
-use pleach_domain::select::{Choice, Selection, Term, closed_phases, resolve};
+use pleach_domain::select::{ChosenTasks, Selection, Term, closed_phases, resolve};
 use pleach_domain::task::Hold;
 
 /// What is done about dependencies that were not chosen and are not done.
@@ -61,7 +61,7 @@ impl Chosen {
             notes.extend(choice.notes);
             errors.extend(choice.errors);
         }
-        let choice = Choice {
+        let choice = ChosenTasks {
             tasks: tasks.into_iter().collect(),
             notes,
             errors,
@@ -74,7 +74,7 @@ impl Chosen {
 
     fn of_choice(
         graph: &Graph<'_>,
-        choice: Choice,
+        choice: ChosenTasks,
         rules: NextRules,
         dependencies: Dependencies,
     ) -> Self {
@@ -126,9 +126,9 @@ fn nothing_left(notes: &[Problem]) -> Problem {
         [] => Problem::new(Code::TaskNotFound, "no open task matches"),
         [only] => Problem::new(Code::AlreadyComplete, only.message.clone()),
         many => {
-            let message = format!("all {} tasks that were named are done", many.len());
+            let message = format!("all {} selected tasks are done", many.len());
             Problem::new(Code::AlreadyComplete, message)
         }
     };
-    problem.hint("`pleach plan` shows what is to do")
+    problem.hint("`pleach plan` shows the open tasks")
 }

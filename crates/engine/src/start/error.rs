@@ -2,22 +2,22 @@
 
 use pleach_domain::id::BatchNumber;
 use pleach_domain::problem::Problem;
+use pleach_log::database::DatabaseError;
+use pleach_system::sandbox::NoSandbox;
+use pleach_system::text::causes::with_causes;
 
 use crate::agent::NoAgent;
-use crate::causes::with_causes;
 use crate::config::ConfigError;
-use crate::database::DatabaseError;
 use crate::fault::{Blame, Fault, Faults};
 use crate::prompt::UnknownPlace;
 use crate::run::RunError;
-use crate::sandbox::NoSandbox;
 use crate::trust::Openings;
 
 /// Why a batch is not begun.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The plan or the selection is wrong; never empty.
-    #[error("{}", .0.first().map_or("nothing is chosen", |problem| problem.message.as_str()))]
+    #[error("{}", .0.first().map_or("no tasks selected", |problem| problem.message.as_str()))]
     Plan(Vec<Problem>),
     /// The configuration is wrong.
     #[error(transparent)]
@@ -35,7 +35,9 @@ pub enum StartError {
     #[error(transparent)]
     Prompt(#[from] UnknownPlace),
     /// The same key came with another request.
-    #[error("the idempotency key {key:?} was used for another request, which made batch {batch}")]
+    #[error(
+        "the idempotency key {key:?} was already used for another request, which created batch {batch}"
+    )]
     KeyReused {
         /// The key.
         key: String,
@@ -76,7 +78,7 @@ impl From<StartError> for Faults {
             StartError::Config(error) => error.into(),
             StartError::Untrusted(openings) => Fault::new(Blame::User, "needs_trust", message)
                 .hint(format!(
-                    "run `{}` at a terminal; no request can do that",
+                    "run `{}` in a terminal; a request cannot do that",
                     openings.command()
                 ))
                 .into(),
@@ -84,7 +86,7 @@ impl From<StartError> for Faults {
             StartError::Sandbox(error) => error.into(),
             StartError::Prompt(error) => error.into(),
             StartError::KeyReused { .. } => Fault::new(Blame::User, "key_reused", message)
-                .hint("take a new key for a new request")
+                .hint("use a new key for a new request")
                 .into(),
             StartError::Run(error) => (*error).into(),
         }

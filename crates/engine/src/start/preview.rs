@@ -5,20 +5,20 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::phase::Threshold;
 use pleach_domain::problem::Problem;
+use pleach_log::database::{Database, DatabaseError};
+use pleach_log::ownership::is_owned;
+use pleach_log::view::PredictedView;
+use pleach_system::secrets::Secrets;
+use pleach_system::state_folder::StateFolder;
 
 use super::{Chosen, Start, StartError, chosen_by, errand, trusted_settings};
 use crate::config::Settings;
-use crate::database::{Database, DatabaseError};
-use crate::ownership::is_owned;
 use crate::plan_to_run::by_id_in_batch;
 use crate::run::{Rehearsal, RunError, rehearse};
-use crate::secrets::Secrets;
-use crate::state_folder::StateFolder;
-use crate::view::PredictedView;
 
 /// What a batch would be.
 #[derive(Debug)]
@@ -64,18 +64,18 @@ pub fn preview(state: &StateFolder, program: &Path, project: &str, start: Start)
 impl Preview {
     fn of(start: &Start, chosen: Chosen, threshold: Threshold) -> Self {
         let plan = &start.plan.document.plan;
-        let graph = Graph::of(plan, Strictness::AsWritten);
+        let graph = Graph::new(plan, Strictness::AsWritten);
         let name = |position: usize| graph.task(position).id.clone();
         let names = |positions: &[usize]| positions.iter().map(|at| name(*at)).collect();
         let mut members = vec![false; plan.tasks.len()];
         for position in &chosen.tasks {
             members[*position] = true;
         }
-        let rules = Rules {
+        let rules = OrderRules {
             overlap: start.order.overlap,
             threshold,
         };
-        let order = Order::of(&graph, &members, rules);
+        let order = Order::new(&graph, &members, rules);
         let collisions = order.ordered.iter().filter_map(|pair| {
             let first: HashSet<&String> = graph.task(pair.first).files.iter().collect();
             let both = graph.task(pair.then).files.iter();

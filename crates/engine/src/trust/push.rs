@@ -2,10 +2,9 @@
 //!
 //! Knows what counts as an answer; who is asked, and how, is known elsewhere.
 
-use pleach_domain::batch::Landing;
-
 use crate::config::Layers;
-use crate::database::{Database, DatabaseError};
+use pleach_domain::choice::Landing;
+use pleach_log::database::{Database, DatabaseError};
 
 /// How it is known that a project may push to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

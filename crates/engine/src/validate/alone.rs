@@ -5,16 +5,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::bisect::{Next, Run, Search, Why};
+use pleach_domain::bisect::{BisectStep, Bisection, LeftOutReason, TestResult};
 
 use super::{RunEnding, TestBench, TestPlace, Tests};
-use crate::git::{CommitId, Store, TreeId};
-use crate::process::Cancel;
 use crate::project_secrets::secrets_of;
-use crate::state_folder::StateFolder;
-use crate::weave::{Loom, Outcome, Strand, WeaveError, weave};
-use crate::worktree::{Included, WorktreeError};
+use crate::worktree_programs::{AttemptObserver, ProgramHost};
 use pleach_domain::choice::Strategy;
+use pleach_git::git::{CommitId, Store, TreeId};
+use pleach_git::weave::{Loom, Outcome, Strand, WeaveError, weave};
+use pleach_git::worktree::{Included, WorktreeError};
+use pleach_system::process::{Cancel, ProcessIdentity};
+use pleach_system::state_folder::StateFolder;
 
 /// What is to be proved, and with what.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ pub struct Judged<'a> {
     /// The tree they gave.
     pub tree: &'a TreeId,
     /// What the tests said.
-    pub run: Run,
+    pub run: TestResult,
 }
 
 /// What is proved.
@@ -59,13 +60,13 @@ pub struct Proved {
 #[derive(Debug, thiserror::Error)]
 pub enum NoProof {
     /// The tests fail without any of the branches.
-    #[error("the tests fail on the base already, so no branch is to blame")]
+    #[error("the tests already fail on the base, so no branch is blamed")]
     BaseRed,
     /// The tests say nothing.
-    #[error("the tests could not be run to an end: {0}")]
+    #[error("the tests could not be completed: {0}")]
     Trouble(String),
     /// Somebody stopped them.
-    #[error("the tests were stopped")]
+    #[error("the tests were cancelled")]
     Stopped,
     /// A weave failed.
     #[error(transparent)]
@@ -73,6 +74,17 @@ pub enum NoProof {
     /// The worktree could not be prepared.
     #[error(transparent)]
     Worktree(#[from] Box<WorktreeError>),
+}
+
+impl AttemptObserver for Alone<'_> {
+    /// Nobody goes on with it, so nobody has to know whom to end.
+    fn launched(&self, _process: &ProcessIdentity) -> bool {
+        true
+    }
+
+    fn cancel(&self) -> &Cancel {
+        self.cancel
+    }
 }
 
 /// Finds the strands that the tests are green with, and tells every run.
@@ -86,26 +98,29 @@ pub fn prove_alone(
     let included = Included::list(alone.store, onto).map_err(Box::new)?;
     let secrets = secrets_of(alone.store, onto, &alone.tests.env);
     let bench = TestBench {
-        store: alone.store,
-        state: alone.state,
-        included: &included,
-        wrapper: alone.program,
+        host: ProgramHost {
+            store: alone.store,
+            state: alone.state,
+            included: &included,
+            wrapper: alone.program,
+            sandbox: &alone.tests.sandbox,
+            hide: &secrets,
+            grace: alone.grace,
+        },
         tests: alone.tests,
-        hide: &secrets,
-        grace: alone.grace,
     };
     bench.clear_after_the_dead();
     let logs = alone.store.scratch().map_err(WeaveError::from)?;
-    let mut search = Search::new(vec![Vec::new(); strands.len()]);
+    let mut search = Bisection::new(vec![Vec::new(); strands.len()]);
     let mut runs = 0_u32;
     loop {
         let (set, is_over) = match search.next(1, &[]) {
-            Next::Run(sets) => match sets.into_iter().next() {
+            BisectStep::Run(sets) => match sets.into_iter().next() {
                 Some(set) => (set, false),
                 None => unreachable!("nothing is under way, so something is to be run"),
             },
-            Next::BaseRed => return Err(NoProof::BaseRed),
-            Next::Proved => (search.kept().to_vec(), true),
+            BisectStep::BaseRed => return Err(NoProof::BaseRed),
+            BisectStep::Proved => (search.kept().to_vec(), true),
         };
         let some: Vec<Strand> = set.iter().map(|place| strands[*place].clone()).collect();
         let woven = weave(&loom, onto, &some, Strategy::Merge)?;
@@ -116,18 +131,16 @@ pub fn prove_alone(
             continue;
         }
         if is_over {
-            let invalid = search.left_out().iter();
-            let invalid = invalid.filter(|left_out| matches!(left_out.why, Why::Guilty { .. }));
             return Ok(Proved {
                 kept: set,
-                invalid: invalid.map(|left_out| left_out.place).collect(),
+                invalid: guilty(&search),
                 tree: woven.tree,
             });
         }
         runs += 1;
         let name = format!("{}-{runs}", std::process::id());
         let place = bench.place(&name, logs.path());
-        match bench.run(&woven.tip, &place, alone.cancel, &|_| true, &mut Vec::new()) {
+        match bench.run(&woven.tip, &place, alone, &mut Vec::new()) {
             RunEnding::Ran(run) => {
                 search.ran(&set, run);
                 told(Judged {
@@ -142,9 +155,16 @@ pub fn prove_alone(
     }
 }
 
+/// The strands that the tests fail with.
+fn guilty(search: &Bisection) -> Vec<usize> {
+    let left_out = search.left_out().iter();
+    let guilty = left_out.filter(|left_out| matches!(left_out.why, LeftOutReason::Guilty { .. }));
+    guilty.map(|left_out| left_out.place).collect()
+}
+
 impl TestBench<'_> {
     fn trees(&self) -> PathBuf {
-        self.store.home().join("validate")
+        self.host.store.home().join("validate")
     }
 
     fn place(&self, name: &str, logs: &Path) -> TestPlace {
@@ -168,6 +188,7 @@ impl TestBench<'_> {
             let is_alive = Path::new("/proc").join(owner).exists();
             let place = self.place(&name, Path::new("/"));
             let commit = self
+                .host
                 .store
                 .ref_commit(&format!("refs/heads/{}", place.branch));
             if let (false, Ok(Some(commit))) = (is_alive, commit) {

@@ -11,8 +11,8 @@ use std::path::Path;
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::TaskId;
 use pleach_engine::board::{Board, BoardError, BoardTask, NewTask, TaskChange};
-use pleach_engine::database::{BatchTask, BoardEvent, Database, Logged, NewBatch};
-use pleach_engine::state_folder::StateFolder;
+use pleach_log::database::{BatchTask, BoardEvent, Database, Logged, NewBatch};
+use pleach_system::state_folder::StateFolder;
 use pleach_testkit::TestRepo;
 
 /// A project with a board of its own.

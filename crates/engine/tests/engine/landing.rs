@@ -4,7 +4,7 @@ mod deeds;
 mod fast_forward;
 mod scan;
 
-use pleach_engine::git::{CommitId, Git, Store};
+use pleach_git::git::{CommitId, Git, Store};
 use pleach_testkit::TestRepo;
 
 fn open(repo: &TestRepo) -> Store {

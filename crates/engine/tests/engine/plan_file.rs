@@ -145,7 +145,7 @@ fn a_missing_file_a_folder_and_a_device_are_refused() {
     check_refused(
         Path::new("/dev/null"),
         "it is not a regular file",
-        "on disk",
+        "regular file",
     );
     folder.check_names(&["TODO.md"]);
 }
@@ -241,7 +241,7 @@ fn a_file_that_is_saved_again_and_again_stays_as_the_person_saved_it() {
     assert!(
         error
             .to_string()
-            .ends_with("saved by others in each of 24 rounds"),
+            .ends_with("changed during each of 24 attempts"),
         "{error}"
     );
     assert_eq!(

@@ -12,7 +12,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
 use pleach_engine::resolve::{Begun, Mark, Resolution, ResolveError};
 use pleach_engine::stored_batch::LookupError;
-use pleach_engine::weave::Kind;
+use pleach_git::weave::Kind;
 
 use scene::{Scene, of_task};
 
@@ -124,7 +124,7 @@ fn marks_that_are_left_are_named_by_their_lines() {
     let told = untouched.to_string();
     assert_eq!(
         told,
-        "conflict markers are left in a.txt:1, a.txt:3, a.txt:5"
+        "unresolved conflict markers in a.txt:1, a.txt:3, a.txt:5"
     );
     scene.write("a.txt", "both\n=======\n");
     scene.git(&["add", "a.txt"]);

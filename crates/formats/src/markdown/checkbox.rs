@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use pleach_domain::task::{Hold, Priority, TaskStatus};
 
-use super::Reader;
+use super::MarkdownReader;
 use super::block::{Block, unguarded};
+use super::candidate::{CandidateKind, TaskCandidate};
 use super::depends::without_depends;
 use super::leading_id::{bare_number, leading_id};
-use super::raw::{Kind, Raw};
-use super::written::{bold_number, first_line, without_id};
+use super::title::{bold_number, first_line, without_id};
 use crate::Mark;
 
 /// The box of a task: the character in it, and where that stands.
@@ -21,7 +21,7 @@ pub(super) struct Checkbox {
     at: Range<usize>,
 }
 
-impl Reader<'_> {
+impl MarkdownReader<'_> {
     pub(super) fn open_box(&mut self, mark: u8, at: Range<usize>) {
         let around = self.items.iter().rev().find_map(|item| item.raw);
         if let Some(task) = around {
@@ -43,7 +43,7 @@ impl Reader<'_> {
         let line = self.lines.at(at.start);
         let raw_text = block.raw(self.text);
         let body = block.start + raw_text.find('\n').map_or(raw_text.len(), |at| at + 1);
-        let mut raw = Raw::new(Kind::Checkbox, line, body..body);
+        let mut raw = TaskCandidate::new(CandidateKind::Checkbox, line, body..body);
         raw.mark = Mark::Checkbox(at);
         raw.status = match mark {
             b'x' | b'X' => TaskStatus::Completed,

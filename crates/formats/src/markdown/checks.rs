@@ -4,13 +4,13 @@
 
 use pleach_domain::id::PhaseNumber;
 
-use super::Reader;
+use super::MarkdownReader;
 use super::block::unguarded;
 use super::phase_label::{bold_verify_label, is_criteria_label, verify_label};
 
 /// The phase that checks belong to, if it has a number.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChecksOf(pub(super) Option<PhaseNumber>);
+pub(super) struct ChecksPhase(pub(super) Option<PhaseNumber>);
 
 /// What made a part of the file a list of criteria, and so what ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Criteria {
     Label,
 }
 
-impl Reader<'_> {
+impl MarkdownReader<'_> {
     /// Notes that a heading stands here, which may end criteria or begin them.
     pub(super) fn criteria_at_heading(&mut self, level: usize, title: &str) {
         let goes_on =
@@ -37,7 +37,7 @@ impl Reader<'_> {
         let bold = bold_verify_label(written);
         let label = bold.map(|(number, check)| (Some(number), check));
         if let Some((named, behind)) = label.or_else(|| verify_label(title)) {
-            let checks = ChecksOf(named.or(self.phase()));
+            let checks = ChecksPhase(named.or(self.phase()));
             if behind.is_empty() {
                 // It is a label in the form of a checkbox: the checks stand below it.
                 self.verifying = Some(checks);
@@ -51,7 +51,7 @@ impl Reader<'_> {
         self.verifying.is_some()
     }
 
-    pub(super) fn add_check(&mut self, ChecksOf(phase): ChecksOf, check: &str) {
+    pub(super) fn add_check(&mut self, ChecksPhase(phase): ChecksPhase, check: &str) {
         if let Some(phase) = phase.filter(|_| !check.is_empty()) {
             self.gathered.phase(phase).checks.push(unguarded(check));
         }

@@ -12,11 +12,11 @@ use pleach_domain::problem::{Code, Problem};
 use pleach_domain::task::{Hold, Task};
 
 use super::Gathered;
-use super::known::{Known, Needs};
+use super::candidate::{CandidateKind, Claim, RawNeed, TaskCandidate};
 use super::leading_id::lookalike;
 use super::phase_label::is_criteria_label;
-use super::raw::{Claim, Kind, Raw, RawNeed};
-use super::written::without_id;
+use super::task_index::{Needs, TaskIndex};
+use super::title::without_id;
 use crate::{Document, Identity, TaskPlace};
 
 impl Gathered {
@@ -65,7 +65,7 @@ pub(super) fn document(text: &str, gathered: Gathered) -> Document {
         .iter_mut()
         .map(|raw| std::mem::take(&mut raw.needs))
         .collect();
-    let known = Known::new(&raws);
+    let known = TaskIndex::new(&raws);
     let needs = raws.iter().zip(written);
     let mut needs: Vec<Needs> = needs
         .map(|(raw, written)| known.needs(raw.kind, written))
@@ -90,8 +90,10 @@ pub(super) fn document(text: &str, gathered: Gathered) -> Document {
 }
 
 /// Which of the gathered are tasks; where most sections say how far they are, one that does not is a heading.
-fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
-    let sections = raws.iter_mut().filter(|raw| raw.kind == Kind::Section);
+fn tasks_among(raws: &mut [TaskCandidate]) -> Vec<bool> {
+    let sections = raws
+        .iter_mut()
+        .filter(|raw| raw.kind == CandidateKind::Section);
     for raw in sections.filter(|raw| raw.is_criterion) {
         raw.claim = Claim::Metadata;
     }
@@ -101,14 +103,18 @@ fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
     } else {
         kept
     };
-    let is_section = |(raw, kept): &(&Raw, &bool)| raw.kind == Kind::Section && **kept;
+    let is_section =
+        |(raw, kept): &(&TaskCandidate, &bool)| raw.kind == CandidateKind::Section && **kept;
     let sections = || raws.iter().zip(&kept).filter(is_section);
     let with_status = sections().filter(|(raw, _)| raw.has_status).count();
     let without = sections().count() - with_status;
     if without == 0 || with_status < without {
         return kept;
     }
-    for raw in raws.iter_mut().filter(|raw| raw.kind == Kind::Section) {
+    for raw in raws
+        .iter_mut()
+        .filter(|raw| raw.kind == CandidateKind::Section)
+    {
         // One that names dependencies or files is a task whose Status line was forgotten.
         if !raw.has_status && !raw.has_metadata {
             raw.claim = Claim::Nothing;
@@ -119,11 +125,12 @@ fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
 
 /// Takes sections for chapters that are merely numbered, where others have the word Task, and
 /// outside of the phases where boxes of phases are the tasks; whether there were any.
-fn drop_chapters(raws: &mut [Raw], kept: &[bool]) -> bool {
+fn drop_chapters(raws: &mut [TaskCandidate], kept: &[bool]) -> bool {
     let tasks = || raws.iter().zip(kept).filter(|(_, kept)| **kept);
     let has_task_words = tasks().any(|(raw, _)| raw.claim == Claim::TaskWord);
-    let has_phases = tasks()
-        .any(|(raw, _)| raw.kind == Kind::Checkbox && raw.phase.is_some() && !raw.is_criterion);
+    let has_phases = tasks().any(|(raw, _)| {
+        raw.kind == CandidateKind::Checkbox && raw.phase.is_some() && !raw.is_criterion
+    });
     let mut found = false;
     for raw in raws.iter_mut().filter(|raw| raw.is_merely_numbered()) {
         if has_task_words || (has_phases && raw.phase.is_none()) {
@@ -133,7 +140,7 @@ fn drop_chapters(raws: &mut [Raw], kept: &[bool]) -> bool {
     }
     for place in 0..raws.len() {
         let around = raws[place].parent.map(|section| &raws[section]);
-        let is_checked = |around: &Raw| {
+        let is_checked = |around: &TaskCandidate| {
             around.claim == Claim::Nothing
                 && (around.is_criterion || is_criteria_label(&around.title))
         };
@@ -144,16 +151,16 @@ fn drop_chapters(raws: &mut [Raw], kept: &[bool]) -> bool {
 
 /// Which of the gathered are tasks: not what stands inside another task, and not a heading that
 /// merely groups tasks.
-fn keep(raws: &[Raw]) -> Vec<bool> {
+fn keep(raws: &[TaskCandidate]) -> Vec<bool> {
     let mut groups = vec![false; raws.len()];
     for raw in raws {
         let mut around = raw.parent;
         while let Some(section) = around {
             let own = &raws[section];
             groups[section] |= match raw.kind {
-                Kind::Section => raw.has_metadata && !own.has_metadata,
-                Kind::Checkbox if is_part_of_series(raw, own) => !own.is_surely_a_task(),
-                Kind::Checkbox => {
+                CandidateKind::Section => raw.has_metadata && !own.has_metadata,
+                CandidateKind::Checkbox if is_part_of_series(raw, own) => !own.is_surely_a_task(),
+                CandidateKind::Checkbox => {
                     let is_in_phase = own.claim == Claim::Chapter && raw.phase.is_some();
                     is_in_phase && !raw.is_criterion && !own.has_metadata
                 }
@@ -180,7 +187,7 @@ fn keep(raws: &[Raw]) -> Vec<bool> {
 }
 
 /// What stands inside a task is part of it, with the files and dependencies it names.
-fn give_to_tasks_around(raws: &mut [Raw], kept: &[bool]) {
+fn give_to_tasks_around(raws: &mut [TaskCandidate], kept: &[bool]) {
     for place in 0..raws.len() {
         let mut around = raws[place].parent;
         while let Some(section) = around.filter(|section| !kept[*section]) {
@@ -203,11 +210,12 @@ fn give_to_tasks_around(raws: &mut [Raw], kept: &[bool]) {
 
 /// Makes checks of the boxes below "Success criteria" and the like, where there are tasks beside them.
 fn take_criteria(gathered: &mut Gathered) -> Vec<Problem> {
-    let is_criterion = |raw: &Raw| raw.is_criterion && raw.kind == Kind::Checkbox;
+    let is_criterion =
+        |raw: &TaskCandidate| raw.is_criterion && raw.kind == CandidateKind::Checkbox;
     if gathered.raws.iter().all(is_criterion) {
         return Vec::new();
     }
-    let taken: Vec<Raw> = gathered
+    let taken: Vec<TaskCandidate> = gathered
         .raws
         .extract_if(.., |raw| is_criterion(raw))
         .collect();
@@ -223,17 +231,20 @@ fn take_criteria(gathered: &mut Gathered) -> Vec<Problem> {
             gathered.phase(phase).checks.push(raw.written);
         }
     }
-    let hint = "put them below another heading if they are tasks";
+    let hint = "if they are tasks, put them below another heading";
     vec![Problem::new(Code::NoId, message).at(first).hint(hint)]
 }
 
 /// Takes the numbers that boxes open with as ids, where most boxes open with one.
-fn take_bare_numbers(raws: &mut [Raw]) {
-    let begins_with_number = |raw: &Raw| match &raw.id {
+fn take_bare_numbers(raws: &mut [TaskCandidate]) {
+    let begins_with_number = |raw: &TaskCandidate| match &raw.id {
         Some(id) => id.starts_with(|c: char| c.is_ascii_digit()),
         None => raw.bare_number.is_some(),
     };
-    let boxes = || raws.iter().filter(|raw| raw.kind == Kind::Checkbox);
+    let boxes = || {
+        raws.iter()
+            .filter(|raw| raw.kind == CandidateKind::Checkbox)
+    };
     let numbered = boxes().filter(|raw| begins_with_number(raw)).count();
     if numbered * 2 <= boxes().count() {
         return;
@@ -250,17 +261,18 @@ fn take_bare_numbers(raws: &mut [Raw]) {
 }
 
 /// Warns of boxes whose mark means different things to different people.
-fn unclear_boxes(raws: &[Raw]) -> impl Iterator<Item = Problem> {
-    let is_held = |raw: &&Raw| raw.kind == Kind::Checkbox && raw.hold == Hold::Blocked;
+fn unclear_boxes(raws: &[TaskCandidate]) -> impl Iterator<Item = Problem> {
+    let is_held =
+        |raw: &&TaskCandidate| raw.kind == CandidateKind::Checkbox && raw.hold == Hold::Blocked;
     raws.iter().filter(is_held).map(|raw| {
-        let message = format!("the box at line {} is neither open nor done", raw.line);
-        let hint = "write [ ] or [x]; until then only its id starts the task";
+        let message = format!("the checkbox at line {} is neither open nor done", raw.line);
+        let hint = "write [ ] or [x]; until then the task runs only if selected by its id";
         Problem::new(Code::Blocked, message).at(raw.line).hint(hint)
     })
 }
 
 /// Whether a checkbox is `2.1` in a section `2.`.
-fn is_part_of_series(checkbox: &Raw, section: &Raw) -> bool {
+fn is_part_of_series(checkbox: &TaskCandidate, section: &TaskCandidate) -> bool {
     let (Some(id), Some(section)) = (&checkbox.id, &section.id) else {
         return false;
     };
@@ -269,7 +281,7 @@ fn is_part_of_series(checkbox: &Raw, section: &Raw) -> bool {
 }
 
 /// Gives tasks without an id the smallest free numbers, in order.
-fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
+fn name_tasks(raws: &mut [TaskCandidate], plan: &mut Plan) -> Vec<Identity> {
     let taken: HashSet<CompactString> = raws.iter().filter_map(|raw| raw.id.clone()).collect();
     let mut texts: HashMap<String, u32> = HashMap::new();
     let mut number = 0_u32;
@@ -326,13 +338,13 @@ fn without_id_warning(loose: &[(u32, String)]) -> Option<Problem> {
             loose.len()
         ),
     };
-    let hint = "write an id, or put it below **VERIFY Phase N:** if it is a check";
+    let hint = "write an id, or if it is a check, put it below **VERIFY Phase N:**";
     Some(Problem::new(Code::NoId, message).at(*line).hint(hint))
 }
 
 /// A box opens with what looks like an id and is none.
 fn not_an_id(word: &str, line: u32, id: &str) -> Problem {
-    let message = format!("{word} at line {line} is not taken as an id; it is task {id}");
+    let message = format!("{word} at line {line} is not recognized as an id; it is task {id}");
     let digits: String = word.chars().filter(char::is_ascii_digit).collect();
     let hint = format!(
         "for an id write {digits}., #{digits}, **{digits}**, T{digits:0>3} or AUTH-{digits}"
@@ -340,7 +352,7 @@ fn not_an_id(word: &str, line: u32, id: &str) -> Problem {
     Problem::new(Code::NoId, message).at(line).hint(hint)
 }
 
-fn task(text: &str, raw: Raw, needs: Needs) -> Task {
+fn task(text: &str, raw: TaskCandidate, needs: Needs) -> Task {
     let id = raw.id.expect("every task was named");
     let body = text.get(raw.body.clone()).unwrap_or("");
     let is_other = !raw.written.is_empty() && raw.written != raw.title;
@@ -355,8 +367,8 @@ fn task(text: &str, raw: Raw, needs: Needs) -> Task {
         },
         id: TaskId::new(id),
         details: match raw.kind {
-            Kind::Section => without_lines(text, &raw.body, &raw.metadata_lines),
-            Kind::Checkbox => dedented(body),
+            CandidateKind::Section => without_lines(text, &raw.body, &raw.metadata_lines),
+            CandidateKind::Checkbox => dedented(body),
         },
         status: raw.status,
         phase: raw.phase,

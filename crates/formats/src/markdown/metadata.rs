@@ -12,7 +12,7 @@ use super::ranges::with_ranges_joined;
 
 /// The keys that mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum MetadataKey {
     Status,
     Dependencies,
     Blocking,
@@ -24,13 +24,13 @@ pub(super) enum Key {
 
 /// A key and the byte range of its value within the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) key: Key,
+pub(super) struct MetadataEntry {
+    pub(super) key: MetadataKey,
     pub(super) value: Range<usize>,
 }
 
 /// Reads one line, whatever has become of its asterisks.
-pub(super) fn entry(line: &str) -> Option<Entry> {
+pub(super) fn entry(line: &str) -> Option<MetadataEntry> {
     let is_decoration = |c: char| c == '*' || c == '_' || c.is_whitespace();
     let colon = line.find(':')?;
     let name = line[..colon].trim_matches(is_decoration);
@@ -38,30 +38,30 @@ pub(super) fn entry(line: &str) -> Option<Entry> {
     let behind = &line[colon + 1..];
     let start = line.len() - behind.trim_start_matches(is_decoration).len();
     let end = start + line[start..].trim_end().len();
-    Some(Entry {
+    Some(MetadataEntry {
         key,
         value: start..end,
     })
 }
 
-const KEYS: [(&str, Key); 14] = [
-    ("status", Key::Status),
-    ("dependencies", Key::Dependencies),
-    ("dependency", Key::Dependencies),
-    ("depends on", Key::Dependencies),
-    ("depends", Key::Dependencies),
-    ("blocking", Key::Blocking),
-    ("blocks", Key::Blocking),
-    ("priority", Key::Priority),
-    ("effort", Key::Effort),
-    ("estimated effort", Key::Effort),
-    ("files affected", Key::Files),
-    ("affected files", Key::Files),
-    ("files", Key::Files),
-    ("labels", Key::Labels),
+const KEYS: [(&str, MetadataKey); 14] = [
+    ("status", MetadataKey::Status),
+    ("dependencies", MetadataKey::Dependencies),
+    ("dependency", MetadataKey::Dependencies),
+    ("depends on", MetadataKey::Dependencies),
+    ("depends", MetadataKey::Dependencies),
+    ("blocking", MetadataKey::Blocking),
+    ("blocks", MetadataKey::Blocking),
+    ("priority", MetadataKey::Priority),
+    ("effort", MetadataKey::Effort),
+    ("estimated effort", MetadataKey::Effort),
+    ("files affected", MetadataKey::Files),
+    ("affected files", MetadataKey::Files),
+    ("files", MetadataKey::Files),
+    ("labels", MetadataKey::Labels),
 ];
 
-fn key(name: &str) -> Option<Key> {
+fn key(name: &str) -> Option<MetadataKey> {
     let found = KEYS
         .iter()
         .find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -134,7 +134,7 @@ pub(super) fn status(value: &str) -> TaskStatus {
 
 /// One part of a dependency list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum DependencyPart {
     /// A task, and whether the text itself says that it is done.
     Task { id: CompactString, said_done: bool },
     /// Text that may open with a task's id, or mention one.
@@ -142,7 +142,7 @@ pub(super) enum Named {
 }
 
 /// Splits a dependency list into tasks and words.
-pub(super) fn named_tasks(value: &str) -> Vec<Named> {
+pub(super) fn named_tasks(value: &str) -> Vec<DependencyPart> {
     let value = with_ranges_joined(value);
     let mut found = Vec::new();
     for piece in pieces(&value) {
@@ -179,8 +179,8 @@ fn pieces(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn named(piece: &str, found: &mut Vec<Named>) {
-    let task = |id: &str, said_done| Named::Task {
+fn named(piece: &str, found: &mut Vec<DependencyPart>) {
+    let task = |id: &str, said_done| DependencyPart::Task {
         id: id.into(),
         said_done,
     };
@@ -226,7 +226,7 @@ fn named(piece: &str, found: &mut Vec<Named>) {
         .map(|pair| pair[1]);
     let mentions = words.first().copied().into_iter().chain(behind_task);
     let mentions = mentions.map(|word| word.trim_end_matches(',').to_owned());
-    found.push(Named::Words {
+    found.push(DependencyPart::Words {
         text: piece
             .trim_matches(|c: char| c == '*' || c.is_whitespace())
             .to_owned(),
@@ -246,17 +246,26 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn value(line: &str) -> Option<(Key, &str)> {
+    fn value(line: &str) -> Option<(MetadataKey, &str)> {
         entry(line).map(|entry| (entry.key, &line[entry.value]))
     }
 
     #[test]
     fn keys_survive_lost_and_misplaced_asterisks() {
-        assert_eq!(value("**Status**: [DONE]"), Some((Key::Status, "[DONE]")));
-        assert_eq!(value("**Status:** [DONE]  "), Some((Key::Status, "[DONE]")));
-        assert_eq!(value("*Effort**: 2h"), Some((Key::Effort, "2h")));
-        assert_eq!(value("Priority: High"), Some((Key::Priority, "High")));
-        assert_eq!(value("__Files Affected__:"), Some((Key::Files, "")));
+        assert_eq!(
+            value("**Status**: [DONE]"),
+            Some((MetadataKey::Status, "[DONE]"))
+        );
+        assert_eq!(
+            value("**Status:** [DONE]  "),
+            Some((MetadataKey::Status, "[DONE]"))
+        );
+        assert_eq!(value("*Effort**: 2h"), Some((MetadataKey::Effort, "2h")));
+        assert_eq!(
+            value("Priority: High"),
+            Some((MetadataKey::Priority, "High"))
+        );
+        assert_eq!(value("__Files Affected__:"), Some((MetadataKey::Files, "")));
         assert_eq!(value("**Status quo**: fine"), None);
         assert_eq!(value("no colon"), None);
     }
@@ -320,11 +329,11 @@ mod tests {
     #[test]
     fn dependency_lists_are_read_as_people_write_them() {
         let all = named_tasks;
-        let task = |id: &str| Named::Task {
+        let task = |id: &str| DependencyPart::Task {
             id: id.into(),
             said_done: false,
         };
-        let done = |id: &str| Named::Task {
+        let done = |id: &str| DependencyPart::Task {
             id: id.into(),
             said_done: true,
         };
@@ -344,14 +353,14 @@ mod tests {
         assert_eq!(all("1.1 ✅"), [done("1.1")]);
         assert_eq!(
             all("Soundness (Complete)"),
-            [Named::Words {
+            [DependencyPart::Words {
                 text: "Soundness (Complete)".into(),
                 mentions: vec![]
             }]
         );
         assert_eq!(
             all("Requires Task 61 to be merged"),
-            [Named::Words {
+            [DependencyPart::Words {
                 text: "Requires Task 61 to be merged".into(),
                 mentions: vec!["61".into()]
             }]

@@ -7,12 +7,12 @@ use std::ops::Range;
 use pleach_domain::task::{Effort, Hold, Priority};
 
 use super::block::Block;
-use super::metadata::{self, Key};
-use super::raw::RawNeed;
-use super::{Reader, files, note};
+use super::candidate::RawNeed;
+use super::metadata::{self, MetadataKey};
+use super::{MarkdownReader, files, note};
 use crate::Mark;
 
-impl Reader<'_> {
+impl MarkdownReader<'_> {
     pub(super) fn section_text(&mut self, section: usize, block: &Block) {
         let mut offset = block.start;
         let mut is_prose = false;
@@ -26,7 +26,7 @@ impl Reader<'_> {
             if let Some((key, value)) = entries {
                 // A value that ends in a comma, or is still to come, goes on in the next line.
                 open_key = (value.is_empty() || value.ends_with(',')).then_some(key);
-                if open_key.is_none() && key != Key::Files {
+                if open_key.is_none() && key != MetadataKey::Files {
                     let lines = &mut self.gathered.raws[section].metadata_lines;
                     lines.push(offset..offset + line.len());
                 }
@@ -57,7 +57,7 @@ impl Reader<'_> {
         section: usize,
         line: &'l str,
         offset: usize,
-    ) -> Option<(Key, &'l str)> {
+    ) -> Option<(MetadataKey, &'l str)> {
         let mut last = None;
         let mut start = 0;
         for part in line.split('|') {
@@ -85,13 +85,13 @@ impl Reader<'_> {
         }
     }
 
-    fn metadata(&mut self, section: usize, key: Key, value: Range<usize>) {
+    fn metadata(&mut self, section: usize, key: MetadataKey, value: Range<usize>) {
         let text = &self.text[value.clone()];
         let raw = &mut self.gathered.raws[section];
         raw.has_metadata = true;
-        raw.has_status |= key == Key::Status;
+        raw.has_status |= key == MetadataKey::Status;
         self.list_key = text.is_empty().then_some((key, self.items.len()));
-        if key == Key::Status && raw.mark == Mark::None && !text.is_empty() {
+        if key == MetadataKey::Status && raw.mark == Mark::None && !text.is_empty() {
             let part = metadata::status_range(text);
             raw.status = metadata::status(text);
             if metadata::is_blocked(text) {
@@ -102,21 +102,21 @@ impl Reader<'_> {
         self.value(section, key, text, value.start);
     }
 
-    fn value(&mut self, section: usize, key: Key, text: &str, offset: usize) {
+    fn value(&mut self, section: usize, key: MetadataKey, text: &str, offset: usize) {
         let line = self.lines.at(offset);
         let raw = &mut self.gathered.raws[section];
         match key {
-            Key::Status => {}
-            Key::Dependencies => raw.needs.extend(RawNeed::all(text, line)),
-            Key::Blocking => raw.blocking.extend(RawNeed::all(text, line)),
-            Key::Priority => raw.priority = Priority::read(text),
-            Key::Effort => raw.effort = raw.effort.or_else(|| Effort::read(text)),
-            Key::Labels => {
+            MetadataKey::Status => {}
+            MetadataKey::Dependencies => raw.needs.extend(RawNeed::all(text, line)),
+            MetadataKey::Blocking => raw.blocking.extend(RawNeed::all(text, line)),
+            MetadataKey::Priority => raw.priority = Priority::read(text),
+            MetadataKey::Effort => raw.effort = raw.effort.or_else(|| Effort::read(text)),
+            MetadataKey::Labels => {
                 let labels = text.split(',').map(|label| label.trim().trim_matches('`'));
                 let labels = labels.filter(|label| !label.is_empty());
                 raw.labels.extend(labels.map(str::to_owned));
             }
-            Key::Files => {
+            MetadataKey::Files => {
                 for file in files::listed(text) {
                     raw.add_file(Some(file));
                 }

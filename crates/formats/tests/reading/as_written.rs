@@ -134,8 +134,8 @@ fn a_bare_number_is_an_id_where_most_boxes_begin_with_one() {
     assert_eq!(
         messages,
         [
-            "3 at line 1 is not taken as an id; it is task 1",
-            "T7 at line 3 is not taken as an id; it is task 3",
+            "3 at line 1 is not recognized as an id; it is task 1",
+            "T7 at line 3 is not recognized as an id; it is task 3",
             "the checkbox at line 2 has no id; it is task 2",
         ]
     );

@@ -36,7 +36,7 @@ impl Hosts {
         Err(Refusal::new(
             StatusCode::FORBIDDEN,
             "foreign_host",
-            "this server does not answer to that name",
+            "unknown host name",
             "use the address that `pleach serve` prints; behind a proxy, start it with --allow-host",
         ))
     }

@@ -28,7 +28,7 @@ pub enum TokenError {
         source: io::Error,
     },
     /// The file holds something else.
-    #[error("{} holds no token", .0.display())]
+    #[error("{} does not contain a token", .0.display())]
     NotOne(PathBuf),
 }
 
@@ -37,9 +37,9 @@ impl TokenError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io { .. } => {
-                "check that the folder can be written to, or set PLEACH_HOME to another one"
+                "check that the folder is writable, or set PLEACH_HOME to another one"
             }
-            Self::NotOne(_) => "delete the file: a new one is made",
+            Self::NotOne(_) => "delete the file; a new one is created",
         }
     }
 }
@@ -52,7 +52,7 @@ impl fmt::Debug for Token {
 
 impl Token {
     /// The token of a state folder; made if there is none.
-    pub fn of(folder: &Path) -> Result<Self, TokenError> {
+    pub fn load_or_create(folder: &Path) -> Result<Self, TokenError> {
         let path = folder.join("token");
         let failed = |doing| {
             let path = path.clone();
@@ -166,7 +166,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let made: Vec<String> = std::thread::scope(|scope| {
             let makers: Vec<_> = (0..8)
-                .map(|_| scope.spawn(|| Token::of(folder.path()).unwrap().0))
+                .map(|_| scope.spawn(|| Token::load_or_create(folder.path()).unwrap().0))
                 .collect();
             makers
                 .into_iter()
@@ -186,16 +186,16 @@ mod tests {
     fn a_token_that_others_may_read_is_made_private_and_an_empty_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
-        Token::of(folder.path()).unwrap();
+        Token::load_or_create(folder.path()).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        Token::of(folder.path()).unwrap();
+        Token::load_or_create(folder.path()).unwrap();
         assert_eq!(
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o600
         );
         fs::write(&path, "").unwrap();
         assert!(matches!(
-            Token::of(folder.path()),
+            Token::load_or_create(folder.path()),
             Err(TokenError::NotOne(_))
         ));
     }

@@ -117,14 +117,14 @@ impl Field<'_> {
 mod tests {
     use pleach_domain::batch::{Barriers, BatchSettings, Design};
     use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-    use pleach_domain::graph::{Graph, Rules, Strictness};
+    use pleach_domain::graph::{Graph, OrderRules, Strictness};
     use pleach_domain::id::{BatchNumber, TaskId};
     use pleach_domain::plan::Plan;
     use pleach_domain::task::Task;
-    use pleach_engine::database::{BoardEvent, StoredEvent};
-    use pleach_engine::tails::{LiveAttempt, LiveBatch};
-    use pleach_engine::task_ids::TaskIds;
-    use pleach_engine::view::{Narrator, Origin, board_wire};
+    use pleach_log::database::{BoardEvent, StoredEvent};
+    use pleach_log::tails::{LiveAttempt, LiveBatch};
+    use pleach_log::task_ids::TaskIds;
+    use pleach_log::view::{Narrator, Origin, board_wire};
     use serde_json::{Value, json};
 
     use super::super::frame;
@@ -135,9 +135,15 @@ mod tests {
             tasks: vec![Task::new("1", "A", 1)],
             ..Plan::default()
         };
-        let graph = Graph::of(&plan, Strictness::AsWritten);
+        let graph = Graph::new(&plan, Strictness::AsWritten);
         let settings = BatchSettings::default();
-        Design::of(&graph, &[0], Rules::default(), Barriers::Waves, settings)
+        Design::new(
+            &graph,
+            &[0],
+            OrderRules::default(),
+            Barriers::Waves,
+            settings,
+        )
     }
 
     /// Every event of a batch as it is sent.

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use pleach_engine::database::{Database, DatabaseError, Entry, Logged, StoredEvent, now};
-use pleach_engine::moment::rfc3339;
-use pleach_engine::tails::{LiveAttempt, LiveBatch};
-use pleach_engine::view::{Narrator, board_wire, usd, wire, worktree_id};
+use pleach_log::database::{Database, DatabaseError, Entry, Logged, StoredEvent, now};
+use pleach_log::tails::{LiveAttempt, LiveBatch};
+use pleach_log::view::{Narrator, board_wire, usd, wire, worktree_id};
+use pleach_system::text::moment::rfc3339;
 use serde_json::{Value, json};
 
 /// What a client wants to hear of.

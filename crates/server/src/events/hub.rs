@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use pleach_engine::database::{Database, DatabaseError};
-use pleach_engine::state_folder::StateFolder;
-use pleach_engine::tails::Tails;
+use pleach_log::database::{Database, DatabaseError};
+use pleach_log::tails::Tails;
+use pleach_system::state_folder::StateFolder;
 use tokio::sync::watch;
 
 use super::frame::{Filter, Narrators, page};
@@ -237,7 +237,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 fn complain(error: &DatabaseError) {
-    let causes = pleach_engine::causes::with_causes(error);
-    tracing::warn!("could not look for events: {causes}");
+    let causes = pleach_system::text::causes::with_causes(error);
+    tracing::warn!("could not read events: {causes}");
     std::thread::sleep(PAUSE);
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use pleach_domain::batch::Spent;
 use pleach_domain::id::TaskId;
-use pleach_engine::tails::{LiveAttempt, News};
+use pleach_log::tails::{LiveAttempt, News};
 
 use super::frame::{Filter, Frame, interrupted_told, log_told, progress_told};
 
@@ -226,7 +226,7 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
-    use pleach_engine::tails::LiveBatch;
+    use pleach_log::tails::LiveBatch;
 
     use pleach_domain::id::BatchNumber;
 

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use pleach_engine::database::{Database, DatabaseError};
-use pleach_engine::pace::paced;
+use pleach_log::database::{Database, DatabaseError};
+use pleach_system::pace::paced;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Asked, Id, check_id};
+use crate::input::{Id, QueryParams, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list))
@@ -24,7 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+struct AgentsQuery {
     /// The id of a project, whose `pleach.toml` counts as well
     #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
@@ -75,12 +75,12 @@ enum Login {
 }
 
 /// Lists the agents that are configured, and those that are known by name and installed or not
-#[utoipa::path(get, path = "/api/agents", operation_id = "listAgents", tag = "settings", params(Wanted),
+#[utoipa::path(get, path = "/api/agents", operation_id = "listAgents", tag = "settings", params(AgentsQuery),
     responses((status = 200, body = Agents),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
-    Asked(wanted): Asked<Wanted>,
+    QueryParams(wanted): QueryParams<AgentsQuery>,
 ) -> Result<Json<Agents>, Refusal> {
     let work = move |app: &App| {
         let folder: PathBuf = match &wanted.project {

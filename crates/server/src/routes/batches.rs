@@ -2,8 +2,8 @@
 
 mod consenting;
 mod control;
+mod details;
 mod ending;
-mod looking;
 mod preview;
 mod push_consent;
 mod starting;
@@ -11,9 +11,9 @@ mod starting;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use pleach_engine::database::{Among, BatchFilter, Database};
 use pleach_engine::stored_batch::{LookupError, StoredBatch};
-use pleach_engine::view::BatchView;
+use pleach_log::database::{Among, BatchFilter, Database};
+use pleach_log::view::BatchView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -21,11 +21,11 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Asked, Id, Named, check_id};
+use crate::input::{Id, PathParams, QueryParams, check_id};
 
 pub(super) use control::control;
 pub(super) use ending::stop_batch;
-pub(super) use starting::{BatchOptions, fetch_of, key_of, start_batch, with_mode};
+pub(super) use starting::{BatchOptions, fetch_of, key_of, start_batch};
 
 /// So many batches are listed if nothing is said.
 const USUAL: usize = 50;
@@ -41,14 +41,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(consenting::routes())
         .merge(control::routes())
         .merge(ending::routes())
-        .merge(looking::routes())
+        .merge(details::routes())
 }
 
 /// Which batches are wanted.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+struct BatchesQuery {
     /// `active` (those that are not over), or `all`
     #[param(inline)]
     status: Option<Which>,
@@ -81,12 +81,12 @@ struct Batches {
 }
 
 /// The batches that are not over, of this server and of terminals; `?status=all` for those that are
-#[utoipa::path(get, path = "/api/batches", operation_id = "listBatches", tag = "batches", params(Wanted), responses(
+#[utoipa::path(get, path = "/api/batches", operation_id = "listBatches", tag = "batches", params(BatchesQuery), responses(
     (status = 200, body = Batches),
     (status = 422, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
-    Asked(wanted): Asked<Wanted>,
+    QueryParams(wanted): QueryParams<BatchesQuery>,
 ) -> Result<Json<Batches>, Refusal> {
     let limit = wanted
         .limit
@@ -94,12 +94,12 @@ async fn list(
     let limit = limit
         .filter(|limit| (1..=MOST).contains(limit))
         .ok_or_else(|| {
-            let message = format!("it is 1 to {MOST}");
+            let message = format!("must be 1 to {MOST}");
             Refusal::field(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "limit",
                 message,
-                "use before= for what is older",
+                "use before= to get older ones",
             )
         })?;
     if let Some(project) = &wanted.project {
@@ -110,14 +110,14 @@ async fn list(
             StatusCode::UNPROCESSABLE_ENTITY,
             "number",
             "batches are numbered within their project",
-            "name the project too: ?project=…&number=…",
+            "add the project: ?project=…&number=…",
         ));
     }
     let batches = app.blocking(move |app| listed(app, &wanted, limit)).await?;
     Ok(Json(Batches { batches }))
 }
 
-fn listed(app: &App, wanted: &Wanted, limit: usize) -> Result<Vec<BatchView>, Refusal> {
+fn listed(app: &App, wanted: &BatchesQuery, limit: usize) -> Result<Vec<BatchView>, Refusal> {
     let database = Database::open(&app.state)?;
     let rows = database.batches(BatchFilter {
         project: wanted.project.as_deref(),
@@ -143,7 +143,10 @@ fn listed(app: &App, wanted: &Wanted, limit: usize) -> Result<Vec<BatchView>, Re
     params(("id" = u32, Path, description = "The id of the batch")), responses(
     (status = 200, body = BatchView),
     (status = 404, body = ErrorBody)))]
-async fn one(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<BatchView>, Refusal> {
+async fn one(
+    State(app): State<App>,
+    PathParams(id): PathParams<u32>,
+) -> Result<Json<BatchView>, Refusal> {
     app.blocking(move |app| shown(app, id)).await.map(Json)
 }
 

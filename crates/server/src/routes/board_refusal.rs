@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use pleach_engine::board::{BoardError, Fault};
-use pleach_engine::causes::with_causes;
+use pleach_system::text::causes::with_causes;
 
 use crate::answer::{FieldError, Refusal};
 
@@ -16,7 +16,7 @@ impl From<BoardError> for Refusal {
             Fault::Ours => StatusCode::SERVICE_UNAVAILABLE,
         };
         let hint = error.hint();
-        let hint = hint.unwrap_or_else(|| "the server's log tells more".to_owned());
+        let hint = hint.unwrap_or_else(|| "see the server's log".to_owned());
         let fields = error.fields().iter().map(|field| FieldError {
             path: field.path.clone(),
             message: match field.line {

@@ -13,7 +13,7 @@ use crate::app::App;
 
 static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     let text = super::document().to_pretty_json();
-    Document::of(text.expect("the document is plain data") + "\n")
+    Document::new(text.expect("the document is plain data") + "\n")
 });
 
 /// The document of the API, as the server gives it.
@@ -28,7 +28,7 @@ struct Document {
 }
 
 impl Document {
-    fn of(text: String) -> Self {
+    fn new(text: String) -> Self {
         let mut tag = String::from("\"");
         for byte in Sha256::digest(&text) {
             let _ = write!(tag, "{byte:02x}");

@@ -12,8 +12,8 @@ use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::door::opener;
 use crate::door::proof::is_nonce;
-use crate::input::{Asked, Body};
-use crate::listen::OurEnd;
+use crate::input::{Body, QueryParams};
+use crate::listen::LocalAddress;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -51,7 +51,7 @@ struct Link {
 #[utoipa::path(post, path = "/api/enter", operation_id = "enter", tag = "server", security(()), request_body = Entering,
     responses(
         (status = 200, body = Pass),
-        (status = 401, description = "the link was used before, or is too old", body = ErrorBody),
+        (status = 401, description = "the link was already used or has expired", body = ErrorBody),
     ))]
 async fn enter(
     State(app): State<App>,
@@ -62,7 +62,7 @@ async fn enter(
         Refusal::new(
             StatusCode::UNAUTHORIZED,
             "bad_link",
-            "this link was used before, or is too old",
+            "this link was already used or has expired",
             "`pleach serve` prints a new one",
         )
     })?;
@@ -102,15 +102,15 @@ struct Proof {
     responses((status = 200, body = Proof)))]
 async fn prove(
     State(app): State<App>,
-    Extension(OurEnd(address)): Extension<OurEnd>,
-    Asked(question): Asked<Question>,
+    Extension(LocalAddress(address)): Extension<LocalAddress>,
+    QueryParams(question): QueryParams<Question>,
 ) -> Result<Json<Proof>, Refusal> {
     if !is_nonce(&question.nonce) {
         return Err(Refusal::field(
             StatusCode::BAD_REQUEST,
             "nonce",
-            "1 to 128 letters and digits are wanted",
-            "choose a random word for each question",
+            "must be 1 to 128 letters and digits",
+            "use a new random value for each request",
         ));
     }
     let proof = app.door.prove(&question.nonce, address);

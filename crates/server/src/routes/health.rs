@@ -10,13 +10,13 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use pleach_engine::database::{Among, BatchFilter, Database};
+use pleach_log::database::{Among, BatchFilter, Database};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::answer::{Refusal, Told};
+use crate::answer::{LoggedCode, Refusal};
 use crate::app::App;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -84,32 +84,28 @@ fn counted(app: &App) -> Result<String, Refusal> {
     let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
     let mut page = Page::default();
     let version = format!("{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
-    page.add("info", "gauge", "The version that runs.", &[(version, 1)]);
+    page.add("info", "gauge", "The running version.", &[(version, 1)]);
     let seconds = app.began.elapsed().as_secs();
-    page.counter("uptime_seconds", "Since the server began.", seconds);
+    page.counter(
+        "uptime_seconds",
+        "Seconds since the server started.",
+        seconds,
+    );
     let answers = counts.answers();
     let answers: Vec<_> = answers
         .map(|(class, count)| (format!("{{status=\"{class}xx\"}}"), count))
         .collect();
-    let help = "Answers by class of status.";
+    let help = "Responses by status class.";
     page.add("http_answers_total", "counter", help, &answers);
     let connections = now(&counts.connections);
-    page.gauge(
-        "http_connections",
-        "Connections that are open.",
-        connections,
-    );
+    page.gauge("http_connections", "Open connections.", connections);
     let listeners = now(&counts.listeners);
-    page.gauge(
-        "event_listeners",
-        "Clients that listen to events.",
-        listeners,
-    );
+    page.gauge("event_listeners", "Clients of the event stream.", listeners);
     let frames = now(&counts.frames);
-    page.counter("event_frames_total", "Events handed to clients.", frames);
+    page.counter("event_frames_total", "Events sent to clients.", frames);
     let help = "Events in the log, of all processes.";
     page.counter("log_events_total", help, database.last_seq()?);
-    let help = "Batches that are not over, of all processes.";
+    let help = "Unfinished batches, of all processes.";
     page.add("batches_open", "gauge", help, &open_batches(&database)?);
     Ok(page.0)
 }
@@ -143,7 +139,7 @@ pub(super) async fn note_answer(State(app): State<App>, request: Request, next: 
     app.counts.answered(status);
     let code = response
         .extensions()
-        .get::<Told>()
+        .get::<LoggedCode>()
         .map(|told| told.0.as_str());
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     if status.is_server_error() {

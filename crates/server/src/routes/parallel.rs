@@ -3,22 +3,23 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use pleach_domain::choice::RunMode;
 use pleach_engine::board::{Board, BoardError};
 use pleach_engine::config::Config;
-use pleach_engine::database::{Database, Provenance};
-use pleach_engine::execution::{Execution, Manner};
+use pleach_engine::execution::{Execution, best_mode};
 use pleach_engine::run::EarlierBatches;
-use pleach_engine::start::{Dependencies, OrderChoice, Start};
+use pleach_engine::start::{Dependencies, OrderChoice, Start, made_before};
+use pleach_log::database::{Database, Provenance};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::batches::{BatchOptions, control, fetch_of, key_of, start_batch, stop_batch, with_mode};
+use super::batches::{BatchOptions, control, fetch_of, key_of, start_batch, stop_batch};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::aside;
-use crate::input::{Body, Id, Named, check_id};
+use crate::input::{Body, Id, PathParams, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -29,7 +30,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// What came of it.
 #[derive(Debug, Serialize, ToSchema)]
-struct Told {
+#[schema(as = Told)]
+struct ParallelAnswer {
     #[schema(example = "started")]
     status: &'static str,
     message: String,
@@ -61,15 +63,15 @@ impl From<Consenting> for BatchOptions {
     request_body = Consenting,
     params(("id" = inline(Id), Path, description = "The id of the project"),
         ("Idempotency-Key" = Option<String>, Header, description = "As for POST /api/batches")),
-    responses((status = 200, body = Told),
+    responses((status = 200, body = ParallelAnswer),
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
     (status = 422, body = ErrorBody)))]
 async fn start(
     State(app): State<App>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
     headers: HeaderMap,
     Body(wish): Body<Consenting>,
-) -> Result<Json<Told>, Refusal> {
+) -> Result<Json<ParallelAnswer>, Refusal> {
     check_id(&id)?;
     let options = BatchOptions::from(wish);
     let key = key_of(&headers, &format!("parallel {id}"), &options)?;
@@ -77,9 +79,8 @@ async fn start(
         let board = Board::open(&app.state)?;
         let planned = board.execution_plan(&id)?;
         let running = running(app, &id)?;
-        let made = pleach_engine::start::made_before;
         let is_repeated = match &key {
-            Some(key) => made(&app.state, key)?.is_some(),
+            Some(key) => made_before(&app.state, key)?.is_some(),
             None => false,
         };
         if let Some(batch) = running.filter(|_| !is_repeated) {
@@ -87,18 +88,18 @@ async fn start(
                 StatusCode::CONFLICT,
                 "already_running",
                 format!(
-                    "batch {} runs the execution plan of this project",
+                    "batch {} is already running the execution plan of this project",
                     control(app, batch).number()
                 ),
-                "stop it, or wait until it is over",
+                "stop it, or wait until it finishes",
             ));
         }
         let project = planned.project;
-        let manner = if project.is_repository {
-            Manner::of(&planned.plan.document.plan)
+        let mode = if project.is_repository {
+            best_mode(&planned.plan.document.plan)
         } else {
             // Nobody asked for work in the folder itself; what runs at once is refused there with the reason.
-            Manner::Parallel
+            RunMode::Parallel
         };
         let start = Start {
             fetch: fetch_of(project.url.as_deref()),
@@ -115,14 +116,15 @@ async fn start(
                 execution_plan: Some(planned.revision),
             },
         };
-        start_batch(app, start, &with_mode(options, manner))?;
-        Ok(match manner {
-            Manner::Parallel => "parallel execution has started",
-            Manner::Sequential => "sequential execution has started",
+        let mode = Some(mode);
+        start_batch(app, start, &BatchOptions { mode, ..options })?;
+        Ok(match mode {
+            Some(RunMode::Parallel) => "parallel execution started",
+            _ => "sequential execution started",
         })
     });
     let message = told.await?.to_owned();
-    Ok(Json(Told {
+    Ok(Json(ParallelAnswer {
         status: "started",
         message,
     }))
@@ -157,7 +159,7 @@ struct ExecutionStatus {
     (status = 422, body = ErrorBody)))]
 async fn status(
     State(app): State<App>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<ExecutionStatus>, Refusal> {
     check_id(&id)?;
     app.blocking(move |app| how_far(app, &id)).await.map(Json)
@@ -179,12 +181,12 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
         Err(error) => return Err(error.into()),
     };
     let far = Execution::load(&app.state, id, &planned)?;
-    let is_parallel = far.manner == Manner::Parallel;
+    let is_parallel = far.mode == RunMode::Parallel;
     Ok(ExecutionStatus {
-        execution_mode: match (far.manner, far.running) {
-            (Manner::Parallel, Some(_)) => "parallel_running",
-            (Manner::Parallel, None) => "parallel",
-            (Manner::Sequential, _) => "sequential",
+        execution_mode: match far.running {
+            Some(_) if is_parallel => "parallel_running",
+            None if is_parallel => "parallel",
+            _ => "sequential",
         },
         parallel_started_at: far.started_at.filter(|_| is_parallel),
         batches_total: far.stages,
@@ -196,9 +198,12 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
 /// Has the execution plan of a project finish what runs and start nothing new; answers at once
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", operation_id = "stopParallel", tag = "parallel",
     params(("id" = inline(Id), Path, description = "The id of the project")),
-    responses((status = 200, body = Told),
+    responses((status = 200, body = ParallelAnswer),
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
-async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Told>, Refusal> {
+async fn stop(
+    State(app): State<App>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<ParallelAnswer>, Refusal> {
     check_id(&id)?;
     let running = app.blocking(move |app| {
         if let Some(batch) = running(app, &id)? {
@@ -209,14 +214,14 @@ async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<T
             Ok(_) => Err(Refusal::new(
                 StatusCode::CONFLICT,
                 "not_running",
-                "the execution plan of this project does not run",
+                "the execution plan of this project is not running",
                 "start it first",
             )),
         }
     });
     let batch = running.await?;
     let message = app.blocking(move |app| stop_batch(app, batch)).await?;
-    Ok(Json(Told {
+    Ok(Json(ParallelAnswer {
         status: "stopping",
         message,
     }))

@@ -8,7 +8,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Body, Id, Named, check_id};
+use crate::input::{Body, Id, PathParams, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(look, put))
@@ -23,7 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn look(
     State(app): State<App>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<ExecutionPlan>, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.shown_plan(&id)?);
@@ -44,7 +44,7 @@ async fn look(
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn put(
     State(app): State<App>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
     Body(plan): Body<ExecutionPlan>,
 ) -> Result<Json<ExecutionPlan>, Refusal> {
     check_id(&id)?;

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_engine::board::{Board, Project, ProjectStatus};
-use pleach_engine::causes::with_causes;
-use pleach_engine::git::Logins;
+use pleach_git::git::Logins;
+use pleach_system::text::causes::with_causes;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::{Turn, spawn};
-use crate::input::{Body, Id, Named, check_id};
+use crate::input::{Body, Id, PathParams, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -95,7 +95,7 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
                     let project = cloning.id().to_owned();
                     if let Err(error) = cloning.run(&logins) {
                         let why = with_causes(&error);
-                        tracing::warn!(project, why, "a project could not be cloned");
+                        tracing::warn!(project, why, "could not clone a project");
                     }
                 });
             }
@@ -104,7 +104,7 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
         (None, None) | (Some(_), Some(_)) => Err(Refusal::field(
             StatusCode::BAD_REQUEST,
             "path",
-            "either path or url is wanted",
+            "pass either path or url",
             "send {\"path\": \"/an/absolute/path\"} or {\"url\": \"https://host/owner/name.git\"}",
         )
         .code("bad_body")),
@@ -116,7 +116,10 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
     params(("id" = inline(Id), Path)),
     responses((status = 200, body = Project),
         (status = 404, body = ErrorBody)))]
-async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Project>, Refusal> {
+async fn one(
+    State(app): State<App>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<Project>, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.project(&id)?);
     Ok(Json(app.blocking(work).await?))
@@ -131,7 +134,7 @@ async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Pr
         (status = 422, body = ErrorBody)))]
 async fn rename(
     State(app): State<App>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
     Body(change): Body<ProjectChange>,
 ) -> Result<Json<Project>, Refusal> {
     check_id(&id)?;
@@ -144,7 +147,10 @@ async fn rename(
     params(("id" = inline(Id), Path)),
     responses((status = 204),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-async fn hide(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {
+async fn hide(
+    State(app): State<App>,
+    PathParams(id): PathParams<String>,
+) -> Result<StatusCode, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.hide_project(&id)?);
     app.blocking(work).await?;

@@ -5,17 +5,17 @@ use utoipa::openapi::{ContentBuilder, OpenApi, Ref, Response, ResponseBuilder};
 
 /// Whoever comes by another name or from another place.
 const FOREIGN: (&str, &str) = ("403", "a foreign host or origin");
-const UNKNOWN: (&str, &str) = ("401", "no token, or a wrong one");
+const UNKNOWN: (&str, &str) = ("401", "the token is missing or wrong");
 const UNFIT: (&str, &str) = (
     "503",
-    "the server is stopping or has too much to do, or something on the machine does not work",
+    "the server is stopping or overloaded, or the machine has a problem",
 );
 const MALFORMED: (&str, &str) = ("400", "the request is malformed");
 /// What can be wrong with a body before anybody reads it.
 const OF_BODIES: [(&str, &str); 3] = [
-    ("408", "the body did not come in time"),
+    ("408", "the body did not arrive in time"),
     ("413", "the body is too large"),
-    ("415", "the body is no JSON"),
+    ("415", "the body is not JSON"),
 ];
 
 /// Adds them to every call that does not say something else of them.

@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use pleach_domain::choice::OnConflict;
 use pleach_engine::board::Board;
-use pleach_engine::config::{FILE_NAME, Layers, Origin, Shown, Whose, set_all};
-use pleach_engine::database::{BoardEvent, Database};
+use pleach_engine::config::{
+    Config, FILE_NAME, Layers, MaxParallel, Origin, Shown, Whose, set_all,
+};
+use pleach_log::database::{BoardEvent, Database};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -17,7 +20,10 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, FieldError, Refusal};
 use crate::app::App;
-use crate::input::{Asked, Body, Id, check_id, whole};
+use crate::input::{Body, Id, QueryParams, check_id, whole};
+
+/// So many tasks may run at once.
+const MOST_AT_ONCE: i64 = 64;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(look, change))
@@ -27,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+struct SettingsQuery {
     /// The id of a project, whose `pleach.toml` counts as well
     #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
@@ -50,7 +56,7 @@ struct Settings {
     #[schema(value_type = bool)]
     stop_on_failure: Value,
     /// What becomes of a task that does not merge
-    #[schema(value_type = ConflictBehavior)]
+    #[schema(value_type = OnConflict)]
     conflict_behavior: Value,
     /// Where each value is from, by its name
     sources: BTreeMap<&'static str, Source>,
@@ -108,7 +114,7 @@ struct SettingsChange {
     parallel_limit: Option<i64>,
     queue_auto_approve: Option<bool>,
     stop_on_failure: Option<bool>,
-    conflict_behavior: Option<ConflictBehavior>,
+    conflict_behavior: Option<OnConflict>,
     /// Of a whole answer that is sent back; not looked into
     #[schema(value_type = Option<Object>)]
     sources: Option<Map<String, Value>>,
@@ -117,22 +123,13 @@ struct SettingsChange {
     overridden: Option<Map<String, Value>>,
 }
 
-/// What becomes of a task that does not merge.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-enum ConflictBehavior {
-    Skip,
-    Fail,
-    Rerun,
-}
-
 /// The settings, each with its source
-#[utoipa::path(get, path = "/api/settings", operation_id = "showSettings", tag = "settings", params(Wanted),
+#[utoipa::path(get, path = "/api/settings", operation_id = "showSettings", tag = "settings", params(SettingsQuery),
     responses((status = 200, body = Settings),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn look(
     State(app): State<App>,
-    Asked(wanted): Asked<Wanted>,
+    QueryParams(wanted): QueryParams<SettingsQuery>,
 ) -> Result<Json<Settings>, Refusal> {
     let work = move |app: &App| shown(&folder(app, wanted.project.as_deref())?);
     Ok(Json(app.blocking(work).await?))
@@ -140,13 +137,13 @@ async fn look(
 
 /// Changes settings in the user's own file; comments there stay
 #[utoipa::path(patch, path = "/api/settings", operation_id = "changeSettings", tag = "settings",
-    params(Wanted), request_body = SettingsChange,
+    params(SettingsQuery), request_body = SettingsChange,
     responses((status = 200, body = Settings),
         (status = 404, body = ErrorBody),
         (status = 422, body = ErrorBody)))]
 async fn change(
     State(app): State<App>,
-    Asked(wanted): Asked<Wanted>,
+    QueryParams(wanted): QueryParams<SettingsQuery>,
     Body(changing): Body<SettingsChange>,
 ) -> Result<Json<Settings>, Refusal> {
     let work = move |app: &App| {
@@ -155,10 +152,9 @@ async fn change(
         let layers = Layers::load(&folder)?;
         // What was answered and comes back changes nothing, also where the project's file says it.
         let is_answer = changing.sources.is_some() || changing.overridden.is_some();
-        changes.retain(|(key, value)| {
-            let users = plain(&layers.shown_by_user(key).value);
-            let holds = plain(&layers.shown_one(key).value);
-            *value != users && !(is_answer && *value == holds)
+        changes.retain(|Shown { key, value, .. }| {
+            let users = layers.shown_by_user(key).value;
+            *value != users && !(is_answer && *value == layers.shown_one(key).value)
         });
         if !changes.is_empty() {
             set_all(&changes, Whose::Users, &folder)?;
@@ -210,12 +206,6 @@ fn shown(folder: &std::path::Path) -> Result<Settings, Refusal> {
     })
 }
 
-/// A value as it is written to a file.
-fn plain(value: &Value) -> String {
-    let text = value.as_str().map(str::to_owned);
-    text.unwrap_or_else(|| value.to_string())
-}
-
 fn source(shown: &Shown) -> Source {
     match &shown.origin {
         Origin::File { path, .. } if path.ends_with(FILE_NAME) => Source::Repositorys,
@@ -226,51 +216,47 @@ fn source(shown: &Shown) -> Source {
 }
 
 /// The keys and values to write, once everything is in its range.
-fn checked(changing: &SettingsChange) -> Result<Vec<(&'static str, String)>, Refusal> {
-    let mut wrong = Vec::new();
-    let mut changes = Vec::new();
-    let mut number = |field: &str, key: &'static str, value: Option<i64>, most: i64| match value {
-        Some(value) if (1..=most).contains(&value) => changes.push((key, value.to_string())),
-        Some(value) => wrong.push(FieldError {
-            path: field.to_owned(),
-            message: format!("{value} is not from 1 to {most}"),
-        }),
-        None => {}
-    };
+fn checked(changing: &SettingsChange) -> Result<Vec<Shown>, Refusal> {
     let size = match changing.max_batch_size {
         Some(MaxBatchSize::AtMost(size)) => Some(size),
         Some(MaxBatchSize::Word(AutoWord::Auto)) | None => None,
     };
-    number("maxBatchSize", "max_parallel", size, 64);
-    number(
-        "parallelLimit",
-        "parallel_limit",
-        changing.parallel_limit,
-        64,
-    );
+    let numbers = [
+        ("maxBatchSize", size),
+        ("parallelLimit", changing.parallel_limit),
+    ];
+    let wrong: Vec<FieldError> = { numbers.into_iter() }
+        .filter_map(|(field, value)| Some((field, value?)))
+        .filter(|(_, value)| !(1..=MOST_AT_ONCE).contains(value))
+        .map(|(field, value)| FieldError {
+            path: field.to_owned(),
+            message: format!("{value} is not from 1 to {MOST_AT_ONCE}"),
+        })
+        .collect();
     if let Some(first) = wrong.first() {
         let message = format!("{}: {}", first.path, first.message);
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         let hint = "maxBatchSize is from 1 to 64 or \"auto\", parallelLimit from 1 to 64";
         return Err(Refusal::new(status, "out_of_range", message, hint).fields(wrong));
     }
-    if let Some(MaxBatchSize::Word(AutoWord::Auto)) = changing.max_batch_size {
-        changes.push(("max_parallel", "auto".to_owned()));
+    let said = Layers::default().with_flags(changing.layer()).shown();
+    let said = said.into_iter().filter(|said| said.origin == Origin::Flag);
+    Ok(said.collect())
+}
+
+impl SettingsChange {
+    fn layer(&self) -> Config {
+        let number = |number: i64| usize::try_from(number).ok();
+        Config {
+            max_parallel: self.max_batch_size.as_ref().and_then(|size| match size {
+                MaxBatchSize::AtMost(size) => number(*size).map(MaxParallel::AtMost),
+                MaxBatchSize::Word(AutoWord::Auto) => Some(MaxParallel::Auto),
+            }),
+            parallel_limit: self.parallel_limit.and_then(number),
+            queue_auto_approve: self.queue_auto_approve,
+            stop_on_failure: self.stop_on_failure,
+            on_conflict: self.conflict_behavior,
+            ..Config::default()
+        }
     }
-    let switches = [
-        ("queue_auto_approve", changing.queue_auto_approve),
-        ("stop_on_failure", changing.stop_on_failure),
-    ];
-    for (key, switch) in switches {
-        changes.extend(switch.map(|switch| (key, switch.to_string())));
-    }
-    changes.extend(changing.conflict_behavior.map(|behavior| {
-        let word = match behavior {
-            ConflictBehavior::Skip => "skip",
-            ConflictBehavior::Fail => "fail",
-            ConflictBehavior::Rerun => "rerun",
-        };
-        ("on_conflict", word.to_owned())
-    }));
-    Ok(changes)
 }

@@ -6,7 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_engine::board::{Board, BoardTask, NewTask, PriorityWord, StatusWord, TaskChange};
-use pleach_engine::view::AttemptView;
+use pleach_log::view::AttemptView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Asked, Body, Id, Named, check_id};
+use crate::input::{Body, Id, PathParams, QueryParams, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+struct TasksQuery {
     /// The id of a project
     #[param(value_type = Id, inline)]
     project: String,
@@ -107,12 +107,12 @@ struct PlanWarning {
 }
 
 /// Lists the tasks of a project
-#[utoipa::path(get, path = "/api/tasks", operation_id = "listTasks", tag = "tasks", params(Wanted),
+#[utoipa::path(get, path = "/api/tasks", operation_id = "listTasks", tag = "tasks", params(TasksQuery),
     responses((status = 200, body = Tasks),
         (status = 404, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
-    Asked(wanted): Asked<Wanted>,
+    QueryParams(wanted): QueryParams<TasksQuery>,
 ) -> Result<impl IntoResponse, Refusal> {
     check_id(&wanted.project)?;
     // Thousands of tasks take a moment to write, too.
@@ -151,7 +151,10 @@ async fn create(
     params(("id" = inline(Id), Path)),
     responses((status = 200, body = BoardTask),
         (status = 404, body = ErrorBody)))]
-async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<BoardTask>, Refusal> {
+async fn one(
+    State(app): State<App>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<BoardTask>, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.task(&id)?);
     Ok(Json(app.blocking(work).await?))
@@ -170,7 +173,7 @@ struct Attempts {
         (status = 404, body = ErrorBody)))]
 async fn attempts(
     State(app): State<App>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<Attempts>, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.attempts(&id)?);
@@ -188,7 +191,7 @@ async fn attempts(
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn change(
     State(app): State<App>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
     Body(changing): Body<TaskChanges>,
 ) -> Result<Json<BoardTask>, Refusal> {
     check_id(&id)?;
@@ -210,7 +213,10 @@ async fn change(
     params(("id" = inline(Id), Path)),
     responses((status = 204),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-async fn delete(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {
+async fn delete(
+    State(app): State<App>,
+    PathParams(id): PathParams<String>,
+) -> Result<StatusCode, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.delete_task(&id)?);
     app.blocking(work).await?;
@@ -246,7 +252,7 @@ fn imported(app: &App, importing: &PlanToImport) -> Result<Imported, Refusal> {
             return Err(Refusal::field(
                 StatusCode::BAD_REQUEST,
                 "markdown",
-                "either markdown or path is wanted",
+                "pass either markdown or path",
                 "send the text of a plan, or the path of a file of the project",
             )
             .code("bad_body"));

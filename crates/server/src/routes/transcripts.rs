@@ -8,13 +8,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_domain::id::TaskId;
 use pleach_driver::Entry;
-use pleach_engine::causes::with_causes;
-use pleach_engine::database::Database;
-use pleach_engine::ownership::is_owned;
 use pleach_engine::stored_batch::StoredBatch;
-use pleach_engine::transcript::attempt_folder;
-use pleach_engine::transcript::{LONGEST_PAGE, Page, Place, Speaker, Transcript, USUAL_PAGE};
-use pleach_engine::view::ViewError;
+use pleach_log::database::Database;
+use pleach_log::ownership::is_owned;
+use pleach_log::transcript::attempt_folder;
+use pleach_log::transcript::{LONGEST_PAGE, Page, Place, Speaker, Transcript, USUAL_PAGE};
+use pleach_log::view::ViewError;
+use pleach_system::text::causes::with_causes;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -22,7 +22,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Asked, Named};
+use crate::input::{PathParams, QueryParams};
 
 /// How many transcripts are remembered; more are not read at once by one person.
 const MOST_KNOWN: usize = 64;
@@ -34,7 +34,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 /// Which part is wanted.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+struct TranscriptQuery {
     /// The number of the first line, counted from 0; `tail` or a negative number for the last page.
     #[param(value_type = Option<String>, pattern = "^(tail|-?[0-9]{1,18})$")]
     from: Option<String>,
@@ -79,7 +79,7 @@ struct TranscriptLine {
 
 impl From<Page> for TranscriptPage {
     fn from(page: Page) -> Self {
-        let line = |entry: pleach_engine::transcript::TranscriptEntry| TranscriptLine {
+        let line = |entry: pleach_log::transcript::TranscriptEntry| TranscriptLine {
             line: entry.line,
             kind: entry.kind,
             text: entry.text,
@@ -101,15 +101,15 @@ impl From<Page> for TranscriptPage {
 /// after the last one.
 #[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/log", operation_id = "showTranscript", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch"),
-        ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), Wanted),
+        ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), TranscriptQuery),
     responses(
         (status = 200, body = TranscriptPage),
         (status = 404, body = ErrorBody),
     ))]
 async fn log(
     State(app): State<App>,
-    Named((batch, task)): Named<(u32, String)>,
-    Asked(wanted): Asked<Wanted>,
+    PathParams((batch, task)): PathParams<(u32, String)>,
+    QueryParams(wanted): QueryParams<TranscriptQuery>,
 ) -> Result<Json<TranscriptPage>, Refusal> {
     let place = place(wanted.from.as_deref())?;
     let most = most(wanted.limit)?;
@@ -128,13 +128,8 @@ fn place(from: Option<&str>) -> Result<Place, Refusal> {
     }
     let line = from.parse().ok().filter(|_| is_number);
     line.map(Place::Line).ok_or_else(|| {
-        let hint = "lines are counted from 0; `tail` asks for the last ones";
-        Refusal::field(
-            StatusCode::BAD_REQUEST,
-            "from",
-            "that is no number of a line",
-            hint,
-        )
+        let hint = "lines are counted from 0; `tail` gets the last ones";
+        Refusal::field(StatusCode::BAD_REQUEST, "from", "not a line number", hint)
     })
 }
 
@@ -143,11 +138,11 @@ fn most(limit: Option<u32>) -> Result<usize, Refusal> {
     if (1..=LONGEST_PAGE).contains(&limit) {
         return Ok(limit);
     }
-    let hint = format!("ask for 1 to {LONGEST_PAGE} lines");
+    let hint = format!("use 1 to {LONGEST_PAGE} lines");
     Err(Refusal::field(
         StatusCode::BAD_REQUEST,
         "limit",
-        "that is no size of a page",
+        "not a page size",
         hint,
     ))
 }
@@ -168,8 +163,8 @@ fn read(
     let known = &stored.batch.tasks[position];
     let number = attempt.unwrap_or(known.attempts);
     if number > known.attempts || attempt == Some(0) {
-        let message = format!("task {task} has had no attempt {number}");
-        let hint = "leave it out to ask for the last one";
+        let message = format!("task {task} has no attempt {number}");
+        let hint = "omit it to get the last one";
         return Err(Refusal::not_found("no_attempt", message, hint));
     }
     let is_at_work = number == 0 || (is_owned && known.state.attempt() == Some(number));
@@ -179,9 +174,11 @@ fn read(
         Speaker::Done
     };
     let folder = attempt_folder(&app.state.batch(batch), &stored.segment(position), number);
-    let transcript = app.transcripts.of((batch, task.clone(), number), || {
-        Transcript::of(&folder, number)
-    });
+    let transcript = app
+        .transcripts
+        .get_or_insert((batch, task.clone(), number), || {
+            Transcript::of(&folder, number)
+        });
     let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
     transcript.page(place, most, speaker).map_err(|error| {
         let message = format!(
@@ -189,7 +186,7 @@ fn read(
             folder.display(),
             with_causes(&error)
         );
-        let hint = "check that the disk of the state folder works";
+        let hint = "check the disk of the state folder";
         Refusal::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "no_transcript",
@@ -200,16 +197,20 @@ fn read(
 }
 
 /// Whose transcript: batch, task and attempt.
-type Whose = (u32, TaskId, u32);
+type TranscriptKey = (u32, TaskId, u32);
 
 /// The transcripts that were read last, so that nobody reads a long one again for each page.
 #[derive(Debug, Default)]
 pub(crate) struct Transcripts {
-    known: Mutex<VecDeque<(Whose, Arc<Mutex<Transcript>>)>>,
+    known: Mutex<VecDeque<(TranscriptKey, Arc<Mutex<Transcript>>)>>,
 }
 
 impl Transcripts {
-    fn of(&self, whose: Whose, make: impl FnOnce() -> Transcript) -> Arc<Mutex<Transcript>> {
+    fn get_or_insert(
+        &self,
+        whose: TranscriptKey,
+        make: impl FnOnce() -> Transcript,
+    ) -> Arc<Mutex<Transcript>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let place = known.iter().position(|(known, _)| *known == whose);
         let found = place.and_then(|place| known.remove(place));

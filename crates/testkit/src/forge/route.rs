@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::{ForgeStep, ForgeStyle};
-use crate::http::{Asked, percent_decoded};
+use crate::http::{HttpRequest, percent_decoded};
 
 /// One kind of request as it is published; `*` in a name says that it may be left out.
 struct Route {
@@ -147,7 +147,11 @@ pub(super) struct Routed {
 }
 
 impl Routed {
-    pub(super) fn find(style: ForgeStyle, asked: &Asked, target: &str) -> Result<Self, String> {
+    pub(super) fn find(
+        style: ForgeStyle,
+        asked: &HttpRequest,
+        target: &str,
+    ) -> Result<Self, String> {
         let routes: &'static [Route] = match style {
             ForgeStyle::GitHub => &GITHUB,
             ForgeStyle::GitLab => &GITLAB,
@@ -178,7 +182,7 @@ impl Routed {
     }
 
     /// What is wrong with the request.
-    pub(super) fn complaint(&self, style: ForgeStyle, asked: &Asked) -> Option<String> {
+    pub(super) fn complaint(&self, style: ForgeStyle, asked: &HttpRequest) -> Option<String> {
         let header = |name: &str| asked.headers.get(name).map_or("", String::as_str);
         if header("user-agent").is_empty() {
             return Some("there is no User-Agent".into());
@@ -262,7 +266,7 @@ fn misfit(published: &str, there: &[&str]) -> Option<String> {
 }
 
 /// Whether the token came in a way that the forge takes.
-pub(super) fn is_logged_in(style: ForgeStyle, asked: &Asked, token: &str) -> bool {
+pub(super) fn is_logged_in(style: ForgeStyle, asked: &HttpRequest, token: &str) -> bool {
     let given = asked
         .headers
         .get("authorization")

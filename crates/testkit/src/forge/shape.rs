@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use super::state::Opened;
-use super::{Fault, ForgeStyle};
+use super::{ForgeFault, ForgeStyle};
 use crate::http::Reply;
 
 /// A value as an answer.
@@ -61,21 +61,21 @@ pub(super) fn invalid(errors: &Value) -> Reply {
 }
 
 /// Something that goes wrong, in the words of the forge.
-pub(super) fn fault(style: ForgeStyle, fault: &Fault, token: &str) -> Reply {
+pub(super) fn fault(style: ForgeStyle, fault: &ForgeFault, token: &str) -> Reply {
     match fault {
-        Fault::Cut => Reply::Cut,
-        Fault::Silence => Reply::Silence,
-        Fault::Status(status) => {
+        ForgeFault::Cut => Reply::Cut,
+        ForgeFault::Silence => Reply::Silence,
+        ForgeFault::Status(status) => {
             let words =
                 format!("something about https://ann:{token}@host/ and {token}\u{1b}[31m\n");
             error(*status, &words)
         }
-        Fault::BadLogin => match style {
+        ForgeFault::BadLogin => match style {
             ForgeStyle::GitHub => error(401, "Bad credentials"),
             ForgeStyle::GitLab => error(401, "401 Unauthorized"),
             ForgeStyle::Gitea => error(401, "token is required"),
         },
-        Fault::NoRights => match style {
+        ForgeFault::NoRights => match style {
             ForgeStyle::GitHub => error(403, "Resource not accessible by personal access token"),
             ForgeStyle::GitLab => {
                 let words =
@@ -87,8 +87,8 @@ pub(super) fn fault(style: ForgeStyle, fault: &Fault, token: &str) -> Reply {
                 error(403, "token does not have at least one of required scope(s)")
             }
         },
-        Fault::RateLimited(seconds) => rate_limited(style, *seconds),
-        Fault::Throttled(seconds) => {
+        ForgeFault::RateLimited(seconds) => rate_limited(style, *seconds),
+        ForgeFault::Throttled(seconds) => {
             let status = if style == ForgeStyle::GitHub {
                 403
             } else {
@@ -97,13 +97,13 @@ pub(super) fn fault(style: ForgeStyle, fault: &Fault, token: &str) -> Reply {
             let body = json!({ "message": "You have exceeded a secondary rate limit." });
             answer(status, &[("Retry-After", seconds.to_string())], &body)
         }
-        Fault::Garbage => raw(
+        ForgeFault::Garbage => raw(
             200,
             &[],
             "text/html",
             "<html>Please log in to the hotel's network</html>",
         ),
-        Fault::MovedTo(place) => answer(
+        ForgeFault::MovedTo(place) => answer(
             301,
             &[("Location", place.clone())],
             &json!({ "message": "Moved Permanently", "url": place }),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::route::Routed;
-use super::{Asking, Failure, ForgeStep, ForgeStyle, is_repository, shape};
+use super::{Failure, ForgeRequest, ForgeStep, ForgeStyle, is_repository, shape};
 use crate::hermetic::{ask, attempt};
 use crate::http::Reply;
 
@@ -48,7 +48,7 @@ pub(super) struct State {
     pub(super) web: String,
     pub(super) is_private: bool,
     pub(super) pull_requests: Vec<Opened>,
-    pub(super) requests: Vec<Asking>,
+    pub(super) requests: Vec<ForgeRequest>,
     pub(super) failures: VecDeque<(ForgeStep, Failure)>,
     pub(super) meanwhile: Vec<Meanwhile>,
 }

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::reply::{AGAIN, Refusal, Said, Wire, event};
-use super::script::{Talk, Turn};
+use super::reply::{AGAIN, ModelReply, Refusal, Wire, event};
+use super::script::{ScriptedTalk, Turn};
 use super::tools::{Input, Tool};
 
 /// Speaks it.
 pub(super) struct Anthropic;
 
 impl Wire for Anthropic {
-    fn talk(&self, body: &Value) -> Talk {
-        let mut talk = Talk {
+    fn talk(&self, body: &Value) -> ScriptedTalk {
+        let mut talk = ScriptedTalk {
             is_streamed: body["stream"] == true,
-            ..Talk::default()
+            ..ScriptedTalk::default()
         };
         for message in body["messages"].as_array().into_iter().flatten() {
             let is_asked = message["role"] == "user";
@@ -37,7 +37,7 @@ impl Wire for Anthropic {
         talk
     }
 
-    fn whole(&self, said: &Said) -> Value {
+    fn whole(&self, said: &ModelReply) -> Value {
         let mut message = message(said);
         message["content"] = Value::Array(blocks(said));
         message["stop_reason"] = json!(stop_reason(said));
@@ -45,7 +45,7 @@ impl Wire for Anthropic {
         message
     }
 
-    fn stream(&self, said: &Said) -> Vec<String> {
+    fn stream(&self, said: &ModelReply) -> Vec<String> {
         let mut frames = vec![start(said)];
         for (index, block) in blocks(said).iter().enumerate() {
             frames.extend(block_frames(index, block));
@@ -60,7 +60,7 @@ impl Wire for Anthropic {
         frames
     }
 
-    fn beginning(&self, said: &Said) -> (Vec<String>, String) {
+    fn beginning(&self, said: &ModelReply) -> (Vec<String>, String) {
         let block = json!({"type": "text", "text": AGAIN});
         let mut frames = block_frames(0, &block);
         frames.truncate(2);
@@ -91,13 +91,13 @@ impl Wire for Anthropic {
         (status, error)
     }
 
-    fn broken(&self, why: Refusal, _said: &Said) -> Option<String> {
+    fn broken(&self, why: Refusal, _said: &ModelReply) -> Option<String> {
         let (_, error) = self.refusal(why);
         (why != Refusal::Context).then(|| event("error", &error))
     }
 }
 
-fn message(said: &Said) -> Value {
+fn message(said: &ModelReply) -> Value {
     json!({
         "id": format!("msg_stub_{}", said.number),
         "type": "message", "role": "assistant", "model": said.model, "content": [],
@@ -107,14 +107,14 @@ fn message(said: &Said) -> Value {
     })
 }
 
-fn start(said: &Said) -> String {
+fn start(said: &ModelReply) -> String {
     event(
         "message_start",
         &json!({"type": "message_start", "message": message(said)}),
     )
 }
 
-fn stop_reason(said: &Said) -> &'static str {
+fn stop_reason(said: &ModelReply) -> &'static str {
     if said.call.is_some() {
         "tool_use"
     } else {
@@ -122,7 +122,7 @@ fn stop_reason(said: &Said) -> &'static str {
     }
 }
 
-fn blocks(said: &Said) -> Vec<Value> {
+fn blocks(said: &ModelReply) -> Vec<Value> {
     let mut blocks = Vec::new();
     if let Some(thought) = &said.thought {
         blocks.push(json!({"type": "thinking", "thinking": thought, "signature": "c3R1Yg=="}));

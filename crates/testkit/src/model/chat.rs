@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::reply::{AGAIN, Refusal, Said, Wire, data};
+use super::reply::{AGAIN, ModelReply, Refusal, Wire, data};
 use super::responses::refusal;
-use super::script::{Talk, Turn};
+use super::script::{ScriptedTalk, Turn};
 use super::tools::{Input, Tool};
 
 /// Speaks it.
 pub(super) struct Chat;
 
 impl Wire for Chat {
-    fn talk(&self, body: &Value) -> Talk {
-        let mut talk = Talk {
+    fn talk(&self, body: &Value) -> ScriptedTalk {
+        let mut talk = ScriptedTalk {
             is_streamed: body["stream"] == true,
-            ..Talk::default()
+            ..ScriptedTalk::default()
         };
         for message in body["messages"].as_array().into_iter().flatten() {
             let calls = message["tool_calls"].as_array().into_iter().flatten();
@@ -37,7 +37,7 @@ impl Wire for Chat {
         talk
     }
 
-    fn whole(&self, said: &Said) -> Value {
+    fn whole(&self, said: &ModelReply) -> Value {
         let mut message = json!({"role": "assistant", "content": said.text});
         if let Some(thought) = &said.thought {
             message["reasoning_content"] = json!(thought);
@@ -51,7 +51,7 @@ impl Wire for Chat {
         whole
     }
 
-    fn stream(&self, said: &Said) -> Vec<String> {
+    fn stream(&self, said: &ModelReply) -> Vec<String> {
         let mut frames = vec![delta(said, &json!({"role": "assistant", "content": ""}))];
         if let Some(thought) = &said.thought {
             frames.push(delta(said, &json!({"reasoning_content": thought})));
@@ -72,7 +72,7 @@ impl Wire for Chat {
         frames
     }
 
-    fn beginning(&self, said: &Said) -> (Vec<String>, String) {
+    fn beginning(&self, said: &ModelReply) -> (Vec<String>, String) {
         let first = delta(said, &json!({"role": "assistant", "content": ""}));
         (vec![first], delta(said, &json!({"content": AGAIN})))
     }
@@ -81,24 +81,24 @@ impl Wire for Chat {
         refusal(why)
     }
 
-    fn broken(&self, why: Refusal, _said: &Said) -> Option<String> {
+    fn broken(&self, why: Refusal, _said: &ModelReply) -> Option<String> {
         (why != Refusal::Context).then(|| data(&refusal(why).1))
     }
 }
 
-fn piece(said: &Said, object: &str, choices: Value) -> Value {
+fn piece(said: &ModelReply, object: &str, choices: Value) -> Value {
     let id = format!("chatcmpl-stub-{}", said.number);
     let mut piece = json!({"id": id, "object": object, "created": 0, "model": said.model});
     piece["choices"] = choices;
     piece
 }
 
-fn delta(said: &Said, delta: &Value) -> String {
+fn delta(said: &ModelReply, delta: &Value) -> String {
     let choices = json!([{"index": 0, "delta": delta, "finish_reason": null}]);
     data(&piece(said, "chat.completion.chunk", choices))
 }
 
-fn call(said: &Said) -> Option<Value> {
+fn call(said: &ModelReply) -> Option<Value> {
     let call = said.call.as_ref()?;
     let arguments = match &call.input {
         Input::Arguments(arguments) => arguments.to_string(),
@@ -109,7 +109,7 @@ fn call(said: &Said) -> Option<Value> {
     Some(json!({"id": id, "type": "function", "function": function}))
 }
 
-fn reason(said: &Said) -> &'static str {
+fn reason(said: &ModelReply) -> &'static str {
     if said.call.is_some() {
         "tool_calls"
     } else {
@@ -117,7 +117,7 @@ fn reason(said: &Said) -> &'static str {
     }
 }
 
-fn usage(said: &Said) -> Value {
+fn usage(said: &ModelReply) -> Value {
     let (input, output) = said.usage;
     json!({"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output})
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// What goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum ModelFault {
     /// A status, and perhaps how many seconds to wait.
     Status(u16, Option<u64>),
     /// The conversation is too long for the model.
@@ -22,18 +22,18 @@ pub(super) enum Fault {
 
 /// What an address asks for.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
+pub(super) struct FaultPlan {
     pub(super) id: String,
-    fault: Option<Fault>,
+    fault: Option<ModelFault>,
     times: Option<u64>,
     after: u64,
     /// The tokens that go in and come out.
     pub(super) usage: (u64, u64),
 }
 
-impl Plan {
+impl FaultPlan {
     /// Reads `name=value` pairs with commas between them; what it does not know it leaves out.
-    pub(super) fn of(words: &str) -> Self {
+    pub(super) fn parse(words: &str) -> Self {
         let pairs: HashMap<&str, &str> = words
             .split(',')
             .filter_map(|pair| pair.split_once('='))
@@ -43,12 +43,15 @@ impl Plan {
         let usage = pairs.get("usage").and_then(|usage| usage.split_once(':'));
         let tokens = |text: &str, usual| text.parse().unwrap_or(usual);
         let fault = pairs.get("fail").and_then(|kind| match *kind {
-            "context" => Some(Fault::Context),
-            "hang" => Some(Fault::Hang),
-            "cut" => Some(Fault::Cut),
-            "sse" => Some(Fault::Broken),
-            "endless" => Some(Fault::Endless),
-            status => Some(Fault::Status(status.parse().ok()?, number("retry_after"))),
+            "context" => Some(ModelFault::Context),
+            "hang" => Some(ModelFault::Hang),
+            "cut" => Some(ModelFault::Cut),
+            "sse" => Some(ModelFault::Broken),
+            "endless" => Some(ModelFault::Endless),
+            status => Some(ModelFault::Status(
+                status.parse().ok()?,
+                number("retry_after"),
+            )),
         });
         Self {
             id: pairs.get("id").copied().unwrap_or_default().to_owned(),
@@ -68,7 +71,7 @@ pub(super) struct Counters(Mutex<HashMap<String, u64>>);
 
 impl Counters {
     /// Counts a request, and says what goes wrong with it.
-    pub(super) fn next(&self, plan: &Plan, place: &str) -> Option<Fault> {
+    pub(super) fn next(&self, plan: &FaultPlan, place: &str) -> Option<ModelFault> {
         let fault = plan.fault.clone()?;
         let key = format!("{} {:?} {:?} {place}", plan.id, plan.fault, plan.times);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,11 +85,11 @@ impl Counters {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counters, Fault, Plan};
+    use super::{Counters, FaultPlan, ModelFault};
 
     #[track_caller]
     fn check(words: &str, expected: &str) {
-        let (plan, counters) = (Plan::of(words), Counters::default());
+        let (plan, counters) = (FaultPlan::parse(words), Counters::default());
         let told: String = (0..expected.len())
             .map(|_| counters.next(&plan, "").map_or('.', |_| 'x'))
             .collect();
@@ -106,19 +109,22 @@ mod tests {
     fn runs_are_counted_apart() {
         let counters = Counters::default();
         let (one, other) = (
-            Plan::of("id=1,fail=500,times=1"),
-            Plan::of("id=2,fail=500,times=1"),
+            FaultPlan::parse("id=1,fail=500,times=1"),
+            FaultPlan::parse("id=2,fail=500,times=1"),
         );
-        assert_eq!(counters.next(&one, ""), Some(Fault::Status(500, None)));
+        assert_eq!(counters.next(&one, ""), Some(ModelFault::Status(500, None)));
         assert_eq!(counters.next(&one, ""), None);
-        assert_eq!(counters.next(&other, ""), Some(Fault::Status(500, None)));
+        assert_eq!(
+            counters.next(&other, ""),
+            Some(ModelFault::Status(500, None))
+        );
     }
 
     #[test]
     fn an_address_says_tokens_and_seconds() {
-        let plan = Plan::of("usage=7:3,fail=429,retry_after=2");
+        let plan = FaultPlan::parse("usage=7:3,fail=429,retry_after=2");
         assert_eq!(plan.usage, (7, 3));
-        assert_eq!(plan.fault, Some(Fault::Status(429, Some(2))));
-        assert_eq!(Plan::of("").usage, (1000, 50));
+        assert_eq!(plan.fault, Some(ModelFault::Status(429, Some(2))));
+        assert_eq!(FaultPlan::parse("").usage, (1000, 50));
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::reply::{AGAIN, Refusal, Said, Wire, data};
-use super::script::{Talk, Turn};
+use super::reply::{AGAIN, ModelReply, Refusal, Wire, data};
+use super::script::{ScriptedTalk, Turn};
 use super::tools::{Input, Tool};
 
 /// Speaks it; the address says whether in a stream.
@@ -24,10 +24,10 @@ impl Gemini {
 }
 
 impl Wire for Gemini {
-    fn talk(&self, body: &Value) -> Talk {
-        let mut talk = Talk {
+    fn talk(&self, body: &Value) -> ScriptedTalk {
+        let mut talk = ScriptedTalk {
             is_streamed: self.is_streamed,
-            ..Talk::default()
+            ..ScriptedTalk::default()
         };
         for content in body["contents"].as_array().into_iter().flatten() {
             for part in content["parts"].as_array().into_iter().flatten() {
@@ -53,7 +53,7 @@ impl Wire for Gemini {
         talk
     }
 
-    fn whole(&self, said: &Said) -> Value {
+    fn whole(&self, said: &ModelReply) -> Value {
         let mut parts = Vec::new();
         if let Some(thought) = &said.thought {
             parts.push(json!({"text": thought, "thought": true}));
@@ -71,11 +71,11 @@ impl Wire for Gemini {
         piece(said, &json!(parts), &json!("STOP"))
     }
 
-    fn stream(&self, said: &Said) -> Vec<String> {
+    fn stream(&self, said: &ModelReply) -> Vec<String> {
         vec![data(&self.whole(said))]
     }
 
-    fn beginning(&self, said: &Said) -> (Vec<String>, String) {
+    fn beginning(&self, said: &ModelReply) -> (Vec<String>, String) {
         let bit = |text: &str| data(&piece(said, &json!([{"text": text}]), &Value::Null));
         (vec![bit("It begins. ")], bit(AGAIN))
     }
@@ -97,12 +97,12 @@ impl Wire for Gemini {
         (code, json!({"error": error}))
     }
 
-    fn broken(&self, why: Refusal, _said: &Said) -> Option<String> {
+    fn broken(&self, why: Refusal, _said: &ModelReply) -> Option<String> {
         (why != Refusal::Context).then(|| data(&self.refusal(why).1))
     }
 }
 
-fn piece(said: &Said, parts: &Value, finish: &Value) -> Value {
+fn piece(said: &ModelReply, parts: &Value, finish: &Value) -> Value {
     let (input, output) = said.usage;
     let mut candidate = json!({"index": 0, "content": {"role": "model", "parts": parts}});
     if !finish.is_null() {

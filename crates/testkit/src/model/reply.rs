@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::fault::Fault;
-use super::script::Talk;
+use super::fault::ModelFault;
+use super::script::ScriptedTalk;
 use super::tools::Call;
 use crate::http::Reply;
 
@@ -19,7 +19,7 @@ pub(super) const AGAIN: &str = "Once more. ";
 
 /// An answer of the model.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct ModelReply {
     /// No two answers have the same.
     pub(super) number: u64,
     pub(super) model: String,
@@ -30,7 +30,7 @@ pub(super) struct Said {
     pub(super) usage: (u64, u64),
 }
 
-impl Said {
+impl ModelReply {
     /// An answer without words.
     pub(super) fn new(number: u64, usage: (u64, u64), body: &Value) -> Self {
         Self {
@@ -54,17 +54,17 @@ pub(super) enum Refusal {
 /// The format that a provider speaks.
 pub(super) trait Wire {
     /// The conversation of a request.
-    fn talk(&self, body: &Value) -> Talk;
+    fn talk(&self, body: &Value) -> ScriptedTalk;
     /// An answer in one piece.
-    fn whole(&self, said: &Said) -> Value;
+    fn whole(&self, said: &ModelReply) -> Value;
     /// All of a stream.
-    fn stream(&self, said: &Said) -> Vec<String>;
+    fn stream(&self, said: &ModelReply) -> Vec<String>;
     /// A stream that has begun to say something, and one more bit of it.
-    fn beginning(&self, said: &Said) -> (Vec<String>, String);
+    fn beginning(&self, said: &ModelReply) -> (Vec<String>, String);
     /// Why there is no answer, as a status and its body.
     fn refusal(&self, why: Refusal) -> (u16, Value);
     /// The same in the middle of a stream; none where this provider would give a status.
-    fn broken(&self, why: Refusal, said: &Said) -> Option<String>;
+    fn broken(&self, why: Refusal, said: &ModelReply) -> Option<String>;
 }
 
 /// An event of a stream with its name.
@@ -78,7 +78,7 @@ pub(super) fn data(data: &Value) -> String {
 }
 
 /// An answer as it should be.
-pub(super) fn spoken(wire: &dyn Wire, said: &Said, is_streamed: bool) -> Reply {
+pub(super) fn spoken(wire: &dyn Wire, said: &ModelReply, is_streamed: bool) -> Reply {
     if is_streamed {
         streamed(wire.stream(said), Ending::Good)
     } else {
@@ -87,18 +87,23 @@ pub(super) fn spoken(wire: &dyn Wire, said: &Said, is_streamed: bool) -> Reply {
 }
 
 /// An answer that fails.
-pub(super) fn failed(wire: &dyn Wire, fault: &Fault, said: &Said, is_streamed: bool) -> Reply {
+pub(super) fn failed(
+    wire: &dyn Wire,
+    fault: &ModelFault,
+    said: &ModelReply,
+    is_streamed: bool,
+) -> Reply {
     let refuse = |why, headers: &[String]| {
         let (status, body) = wire.refusal(why);
         json_answer(status, headers, &body)
     };
     let (mut frames, more) = wire.beginning(said);
     match fault {
-        Fault::Status(status, wait) => {
+        ModelFault::Status(status, wait) => {
             let wait = wait.map(|seconds| format!("Retry-After: {seconds}"));
             refuse(Refusal::Status(*status), wait.as_slice())
         }
-        Fault::Context => match wire.broken(Refusal::Context, said) {
+        ModelFault::Context => match wire.broken(Refusal::Context, said) {
             Some(broken) if is_streamed => {
                 frames.truncate(1);
                 frames.push(broken);
@@ -106,19 +111,19 @@ pub(super) fn failed(wire: &dyn Wire, fault: &Fault, said: &Said, is_streamed: b
             }
             _ => refuse(Refusal::Context, &[]),
         },
-        Fault::Hang => Reply::Stream(Box::new(until_gone)),
-        Fault::Cut => {
+        ModelFault::Hang => Reply::Stream(Box::new(until_gone)),
+        ModelFault::Cut => {
             frames.push(more);
             streamed(frames, Ending::Cut)
         }
-        Fault::Broken => match wire.broken(Refusal::Status(529), said) {
+        ModelFault::Broken => match wire.broken(Refusal::Status(529), said) {
             Some(broken) if is_streamed => {
                 frames.push(broken);
                 streamed(frames, Ending::Good)
             }
             _ => refuse(Refusal::Status(529), &[]),
         },
-        Fault::Endless => streamed(frames, Ending::Never(more)),
+        ModelFault::Endless => streamed(frames, Ending::Never(more)),
     }
 }
 

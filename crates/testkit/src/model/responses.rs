@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::reply::{AGAIN, Refusal, Said, Wire, event};
-use super::script::{Talk, Turn};
+use super::reply::{AGAIN, ModelReply, Refusal, Wire, event};
+use super::script::{ScriptedTalk, Turn};
 use super::tools::{Input, Tool};
 
 /// Speaks it.
 pub(super) struct Responses;
 
 impl Wire for Responses {
-    fn talk(&self, body: &Value) -> Talk {
-        let mut talk = Talk {
+    fn talk(&self, body: &Value) -> ScriptedTalk {
+        let mut talk = ScriptedTalk {
             is_streamed: body["stream"] == true,
-            ..Talk::default()
+            ..ScriptedTalk::default()
         };
         if let Some(text) = body["input"].as_str() {
             talk.turns.push(Turn::Asked(text.to_owned()));
@@ -45,11 +45,11 @@ impl Wire for Responses {
         talk
     }
 
-    fn whole(&self, said: &Said) -> Value {
+    fn whole(&self, said: &ModelReply) -> Value {
         response(said, "completed", &items(said))
     }
 
-    fn stream(&self, said: &Said) -> Vec<String> {
+    fn stream(&self, said: &ModelReply) -> Vec<String> {
         let mut frames = vec![start(said)];
         let items = items(said);
         for (index, item) in items.iter().enumerate() {
@@ -60,7 +60,7 @@ impl Wire for Responses {
         frames
     }
 
-    fn beginning(&self, said: &Said) -> (Vec<String>, String) {
+    fn beginning(&self, said: &ModelReply) -> (Vec<String>, String) {
         let item = message(said, AGAIN);
         let mut frames = item_frames(0, &item);
         frames.truncate(2);
@@ -73,7 +73,7 @@ impl Wire for Responses {
         refusal(why)
     }
 
-    fn broken(&self, why: Refusal, said: &Said) -> Option<String> {
+    fn broken(&self, why: Refusal, said: &ModelReply) -> Option<String> {
         let (_, error) = refusal(why);
         let code = match why {
             Refusal::Context => "context_length_exceeded",
@@ -130,7 +130,7 @@ pub(super) fn refusal(why: Refusal) -> (u16, Value) {
     (status, json!({"error": error}))
 }
 
-fn response(said: &Said, status: &str, output: &[Value]) -> Value {
+fn response(said: &ModelReply, status: &str, output: &[Value]) -> Value {
     let (input, out) = said.usage;
     let usage = json!({"input_tokens": input, "input_tokens_details": {"cached_tokens": 0},
         "output_tokens": out, "output_tokens_details": {"reasoning_tokens": 0},
@@ -147,17 +147,17 @@ fn of_response(name: &str, response: &Value) -> String {
     event(name, &json!({"type": name, "response": response}))
 }
 
-fn start(said: &Said) -> String {
+fn start(said: &ModelReply) -> String {
     let response = response(said, "in_progress", &[]);
     of_response("response.created", &response)
 }
 
-fn message(said: &Said, text: &str) -> Value {
+fn message(said: &ModelReply, text: &str) -> Value {
     json!({"type": "message", "id": format!("msg_stub_{}", said.number), "role": "assistant",
         "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]})
 }
 
-fn items(said: &Said) -> Vec<Value> {
+fn items(said: &ModelReply) -> Vec<Value> {
     let mut items = Vec::new();
     if let Some(thought) = &said.thought {
         items.push(

@@ -2,7 +2,7 @@
 
 use serde_json::{Deserializer, Value, json};
 
-use super::fault::Fault;
+use super::fault::ModelFault;
 use super::tools::{Act, Tool};
 
 /// A script stands after this.
@@ -10,7 +10,7 @@ const MARKER: &str = "STUB:";
 
 /// A conversation, as far as scripts go.
 #[derive(Debug, Default)]
-pub(super) struct Talk {
+pub(super) struct ScriptedTalk {
     pub(super) turns: Vec<Turn>,
     pub(super) tools: Vec<Tool>,
     pub(super) is_streamed: bool,
@@ -29,7 +29,7 @@ pub(super) enum Turn {
 #[derive(Debug)]
 pub(super) enum Next {
     /// It fails.
-    Fail(Fault),
+    Fail(ModelFault),
     /// It speaks, and perhaps acts.
     Say {
         /// What it thinks before.
@@ -44,7 +44,7 @@ pub(super) enum Next {
 }
 
 /// The next step of the last script; `fault` says whether one that is written there still happens.
-pub(super) fn next(talk: &Talk, fault: &dyn Fn(&str, &str) -> Option<Fault>) -> Next {
+pub(super) fn next(talk: &ScriptedTalk, fault: &dyn Fn(&str, &str) -> Option<ModelFault>) -> Next {
     let place = |turn: &Turn| match turn {
         Turn::Asked(text) => script(text).or_else(|| plain_wish(text)),
         Turn::Called => None,
@@ -57,7 +57,7 @@ pub(super) fn next(talk: &Talk, fault: &dyn Fn(&str, &str) -> Option<Fault>) -> 
     let done = calls.filter(|turn| matches!(turn, Turn::Called)).count();
     let (mut thoughts, mut texts, mut acts) = (Vec::new(), Vec::new(), 0);
     for (number, step) in steps.iter().enumerate() {
-        if let Some(act) = Act::of(step) {
+        if let Some(act) = Act::parse(step) {
             if acts == done {
                 return say(&thoughts, &texts, Some(act));
             }
@@ -113,16 +113,16 @@ fn script(text: &str) -> Option<Vec<Value>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Next, Talk, Turn, next};
+    use super::{Next, ScriptedTalk, Turn, next};
 
     /// The answer to a script after so many calls.
     fn after(calls: usize, text: &str) -> String {
         let mut turns = vec![Turn::Asked(text.to_owned())];
         turns.extend((0..calls).map(|_| Turn::Called));
         turns.push(Turn::Asked("Go on.".to_owned()));
-        let talk = Talk {
+        let talk = ScriptedTalk {
             turns,
-            ..Talk::default()
+            ..ScriptedTalk::default()
         };
         match next(&talk, &|_, _| None) {
             Next::Say { text, act, .. } => {

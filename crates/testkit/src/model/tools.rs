@@ -15,7 +15,7 @@ pub(super) enum Act {
 
 impl Act {
     /// The act of a step, if it is one.
-    pub(super) fn of(step: &Value) -> Option<Self> {
+    pub(super) fn parse(step: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         if let Some(written) = step.get("write") {
             return Some(Self::Write(text(&written[0])?, text(&written[1])?));

@@ -23,7 +23,7 @@ pub(crate) enum Mode {
 /// A path's mode and content.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
-    pub(crate) mode: Mode,
+    pub mode: Mode,
     pub(crate) content: Rc<[u8]>,
 }
 
@@ -114,13 +114,13 @@ pub(crate) enum Change {
 pub(crate) struct Mark(u64);
 
 /// A running import.
-pub(crate) struct Stream {
+pub(crate) struct FastImport {
     importer: Child,
     out: BufWriter<ChildStdin>,
     last: u64,
 }
 
-impl Stream {
+impl FastImport {
     /// Starts to import into a repository.
     pub(crate) fn into(repo: &Path) -> Self {
         let mut importer = hermetic::git(repo)

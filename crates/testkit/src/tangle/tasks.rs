@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::chance::{Chance, WORDS};
-use super::stream::{Change, Entry, Mark, Mode, Stream};
+use super::rng::{SeededRng, WORDS};
+use super::stream::{Change, Entry, FastImport, Mark, Mode};
 use super::{Shares, Tangle};
 
 const FILES_PER_FOLDER: usize = 9;
@@ -13,12 +13,12 @@ const DEEPEST: usize = 9;
 const HUB_BYTES: usize = 16_000;
 
 /// Writes the base and all branches, and returns the names of the branches.
-pub(super) fn write(tangle: &Tangle, shares: &Shares, stream: &mut Stream) -> Vec<String> {
-    let project = Project::of(tangle);
+pub(super) fn write(tangle: &Tangle, shares: &Shares, stream: &mut FastImport) -> Vec<String> {
+    let project = Project::new(tangle);
     let files = (0..tangle.files).map(|file| put(&project.paths[file], project.content(file)));
     let base = stream.commit("main", &[], files);
     let mut tasks = Tasks {
-        chance: Chance::of_one(tangle.seed, usize::MAX),
+        chance: SeededRng::of_one(tangle.seed, usize::MAX),
         edited: Vec::new(),
         project,
         shares,
@@ -47,8 +47,8 @@ struct Project {
 }
 
 impl Project {
-    fn of(tangle: &Tangle) -> Self {
-        let mut chance = Chance::of(tangle.seed);
+    fn new(tangle: &Tangle) -> Self {
+        let mut chance = SeededRng::from_seed(tangle.seed);
         let mut folders = vec![String::new()];
         while folders.len() * FILES_PER_FOLDER < tangle.files {
             let parent = chance.pick(&folders);
@@ -73,7 +73,7 @@ impl Project {
 
     /// The file that many branches touch is the first one.
     fn content(&self, file: usize) -> Vec<u8> {
-        let mut chance = Chance::of_one(self.seed, file);
+        let mut chance = SeededRng::of_one(self.seed, file);
         let size = if file == 0 {
             HUB_BYTES
         } else {
@@ -85,7 +85,7 @@ impl Project {
 
 /// What has been done so far.
 struct Tasks<'a> {
-    chance: Chance,
+    chance: SeededRng,
     /// Files and lines that branches have edited.
     edited: Vec<(usize, usize)>,
     project: Project,
@@ -94,7 +94,7 @@ struct Tasks<'a> {
 }
 
 impl Tasks<'_> {
-    fn branch(&mut self, stream: &mut Stream, name: &str) {
+    fn branch(&mut self, stream: &mut FastImport, name: &str) {
         let mut touched = BTreeSet::new();
         let mut changes = Vec::new();
         if self.chance.percent(self.shares.conflicts) && !self.edited.is_empty() {

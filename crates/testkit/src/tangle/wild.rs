@@ -3,12 +3,12 @@
 //! Knows nothing of what of it can be merged.
 
 use super::Tangle;
-use super::chance::{Chance, WORDS};
-use super::stream::{Entry, Mark, Mode, Snapshot, Stream};
+use super::rng::{SeededRng, WORDS};
+use super::stream::{Entry, FastImport, Mark, Mode, Snapshot};
 
-mod deeds;
+mod changes;
 
-use deeds::Deeds;
+use changes::RandomChanges;
 
 /// Commits of `main` before the base.
 const EARLIER: usize = 3;
@@ -21,8 +21,8 @@ struct Tip {
 }
 
 /// Writes the base and all branches, and returns the names of the branches.
-pub(super) fn write(tangle: &Tangle, stream: &mut Stream) -> Vec<String> {
-    let mut deeds = Deeds::new(Chance::of(tangle.seed));
+pub(super) fn write(tangle: &Tangle, stream: &mut FastImport) -> Vec<String> {
+    let mut deeds = RandomChanges::new(SeededRng::from_seed(tangle.seed));
     let first = beginning(tangle, &mut deeds);
     let mark = stream.commit("main", &[], first.changes_since(&Snapshot::default()));
     let mut main = vec![Tip {
@@ -44,7 +44,7 @@ pub(super) fn write(tangle: &Tangle, stream: &mut Stream) -> Vec<String> {
     names
 }
 
-fn beginning(tangle: &Tangle, deeds: &mut Deeds) -> Snapshot {
+fn beginning(tangle: &Tangle, deeds: &mut RandomChanges) -> Snapshot {
     let mut snapshot = Snapshot::default();
     let mut folders = vec![String::new()];
     for file in 0..tangle.files {
@@ -68,7 +68,7 @@ fn beginning(tangle: &Tangle, deeds: &mut Deeds) -> Snapshot {
 }
 
 /// One more commit on a tip, of one to three deeds.
-fn commit(stream: &mut Stream, deeds: &mut Deeds, name: &str, from: &Tip) -> Tip {
+fn commit(stream: &mut FastImport, deeds: &mut RandomChanges, name: &str, from: &Tip) -> Tip {
     let mut snapshot = from.snapshot.clone();
     for _ in 0..=deeds.chance.below(3) {
         deeds.one(&mut snapshot);
@@ -77,7 +77,13 @@ fn commit(stream: &mut Stream, deeds: &mut Deeds, name: &str, from: &Tip) -> Tip
     Tip { mark, snapshot }
 }
 
-fn branch(stream: &mut Stream, deeds: &mut Deeds, name: &str, main: &[Tip], tips: &[Tip]) -> Tip {
+fn branch(
+    stream: &mut FastImport,
+    deeds: &mut RandomChanges,
+    name: &str,
+    main: &[Tip],
+    tips: &[Tip],
+) -> Tip {
     let base = &main[main.len() - 1];
     let shape = deeds.chance.weighted(&[60, 14, 10, 8, 4, 4]);
     match shape {
@@ -115,7 +121,7 @@ fn branch(stream: &mut Stream, deeds: &mut Deeds, name: &str, main: &[Tip], tips
 }
 
 /// A merge commit that takes all that the other tip changed, as somebody might resolve it.
-fn merge(stream: &mut Stream, name: &str, own: &Tip, other: &Tip, base: &Tip) -> Tip {
+fn merge(stream: &mut FastImport, name: &str, own: &Tip, other: &Tip, base: &Tip) -> Tip {
     let mut snapshot = own.snapshot.clone();
     for (path, entry) in other.snapshot.iter() {
         if base.snapshot.entry(path) != Some(entry) {
@@ -128,6 +134,6 @@ fn merge(stream: &mut Stream, name: &str, own: &Tip, other: &Tip, base: &Tip) ->
 }
 
 /// A submodule at a made-up commit.
-fn module(chance: &mut Chance) -> Entry {
+fn module(chance: &mut SeededRng) -> Entry {
     Entry::new(Mode::Module, chance.id())
 }

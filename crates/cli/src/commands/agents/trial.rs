@@ -7,19 +7,20 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::event::{Event, TaskEvent};
-use pleach_domain::graph::Rules;
+use pleach_domain::graph::OrderRules;
 use pleach_domain::task_state::Ending;
-use pleach_driver::{Conclusion, Outcome, Trouble};
-use pleach_engine::agent::{Chosen, LoggedIn, Presence, Versions, choose, preset};
+use pleach_driver::{Conclusion, Outcome, Trouble, known_agent};
+use pleach_engine::agent::{Chosen, LoggedIn, Presence, Versions, choose};
 use pleach_engine::config::{Config, FILE_NAME, Layers, Origin, Settings};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{
-    Controls, EarlierBatches, Fetch, Prepared, Proofs, RunRequest, Summary, Told, Where, prepare,
+    Controls, EarlierBatches, Fetch, LoopNotice, Prepared, Proofs, RunRequest, Summary, Where,
+    prepare,
 };
-use pleach_engine::state_folder::StateFolder;
-use pleach_engine::transcript::{LOG, attempt_folder};
 use pleach_engine::trial::{self, Learnt};
+use pleach_log::transcript::{LOG, attempt_folder};
+use pleach_system::state_folder::StateFolder;
 use serde_json::{Value, json};
 
 use crate::args::AgentTestArgs;
@@ -29,7 +30,7 @@ use crate::commands::watch::{OnHangup, follow_and_hear, on_signals};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
-use crate::preview::Shown;
+use crate::preview::PreviewInput;
 use crate::questions::asks;
 
 const BOLD: Style = Style::new().bold();
@@ -56,15 +57,15 @@ pub(super) fn run(wanted: &AgentTestArgs) -> Result<Exit, Failures> {
     Versions::asked_by(program.clone()).fill(std::slice::from_mut(&mut presence));
     let folder = tempfile::Builder::new().prefix("pleach-agent-").tempdir();
     let mut folder = folder.map_err(|error| {
-        let message = format!("could not make a temporary folder: {error}");
+        let message = format!("could not create a temporary folder: {error}");
         let failure = Failure::new(Exit::Environment, "agent_test", message);
-        Failures::from(failure.hint("set TMPDIR to a folder with room"))
+        Failures::from(failure.hint("set TMPDIR to a writable folder with free space"))
     })?;
     folder.disable_cleanup(wanted.keep);
     let place = Trial {
         name: &wanted.name,
         folder: folder.path(),
-        reader: Reader::of(wanted.json),
+        reader: Reader::from_flag(wanted.json),
     };
     let summary = place.carry_out(chosen, trial::settings(settings))?;
     let found = place.findings(&summary, presence);
@@ -100,13 +101,17 @@ fn consent(wanted: &AgentTestArgs, layers: &Layers, top: &Path) -> Result<(), Fa
         let text = one_line(shown.text.as_deref().unwrap_or_default());
         output::tell_error(format_args!("  {} = {text}\n", one_line(&shown.key)));
     }
-    let question = format!("{FILE_NAME} of this repository says so. Run it?");
+    let question =
+        format!("These settings come from this repository's {FILE_NAME}. Run the agent?");
     if asks(&question) == Some(true) {
         return Ok(());
     }
-    let message = format!("how this agent is run is said by {FILE_NAME} here, which needs consent");
+    let message =
+        format!("this repository's {FILE_NAME} configures the agent, which needs consent");
     let failure = Failure::new(Exit::Environment, "no_consent", message);
-    Err(failure.hint("look at it, and add --yes").into())
+    Err(failure
+        .hint("review the settings above, then pass --yes")
+        .into())
 }
 
 /// The place where an agent is tried.
@@ -122,10 +127,10 @@ impl Trial<'_> {
         let made = std::fs::create_dir(&repository).map_err(|error| error.to_string());
         let made = made.and_then(|()| {
             let made = trial::make_repository(&repository, self.name);
-            made.map_err(|error| pleach_engine::causes::with_causes(&error))
+            made.map_err(|error| pleach_system::text::causes::with_causes(&error))
         });
         made.map_err(|error| {
-            let message = format!("could not make the repository to try the agent in: {error}");
+            let message = format!("could not create the test repository: {error}");
             Failure::new(Exit::Environment, "agent_test", message)
         })?;
         let text = trial::plan(self.name);
@@ -138,7 +143,7 @@ impl Trial<'_> {
                 document,
             ),
             folder: repository,
-            rules: Rules::default(),
+            rules: OrderRules::default(),
             barriers: Barriers::Stages,
             fallback: Fallback::Fail,
             settings,
@@ -154,7 +159,7 @@ impl Trial<'_> {
             proofs: Proofs::Remembered,
         };
         if self.reader == Reader::Person {
-            let shown = Shown::of(&request, Where::Worktrees);
+            let shown = PreviewInput::new(&request, Where::Worktrees);
             let agent = request.agent.agent(&request.program);
             shown.preview(&*agent, &HashMap::new()).print();
         }
@@ -164,8 +169,8 @@ impl Trial<'_> {
     /// Nobody waits hours for a limit to end here: the first pause is the end.
     fn follow(&self, prepared: Prepared) -> Result<Summary, Failures> {
         let controls = prepared.controls();
-        let hear = |told: &Told<'_>| {
-            if let Told::Event(stored) = told
+        let hear = |told: &LoopNotice<'_>| {
+            if let LoopNotice::Event(stored) = told
                 && let Event::Task { event, .. } = &stored.event
                 && matches!(
                     event,
@@ -203,7 +208,7 @@ impl Trial<'_> {
 }
 
 /// Runs a batch for somebody who wants to know how it ended only.
-fn run_quietly(prepared: Prepared, hear: impl Fn(&Told<'_>)) -> Result<Summary, Failures> {
+fn run_quietly(prepared: Prepared, hear: impl Fn(&LoopNotice<'_>)) -> Result<Summary, Failures> {
     let controls: Controls = prepared.controls();
     on_signals(OnHangup::Stop, move |before| match before {
         0 => controls.cancel(),
@@ -243,11 +248,13 @@ impl Findings<'_> {
             (_, Some(said)) if !said.is_empty() => said.to_owned(),
             (Some(Ending::NoChanges { .. }), _) => "it changed nothing".to_owned(),
             (Some(Ending::TimedOut), _) => "it took too long".to_owned(),
-            (Some(Ending::Cancelled), _) => "it was stopped".to_owned(),
+            (Some(Ending::Cancelled), _) => "it was cancelled".to_owned(),
             (Some(Ending::Merged { .. }), _) => {
-                format!("there is no {} with its greeting", trial::FILE)
+                format!("{} does not have the expected text", trial::FILE)
             }
-            (ending, _) => ending.map_or("it did not end", Ending::outcome).to_owned(),
+            (ending, _) => ending
+                .map_or("it did not finish", Ending::outcome)
+                .to_owned(),
         }
     }
 
@@ -263,11 +270,9 @@ impl Findings<'_> {
             Some(Trouble::Login) => return Some(self.login_fix()),
             // What has no login often falls over without saying why.
             None | Some(Trouble::Crash | Trouble::Other) => self.presence.login.hint()?,
-            Some(Trouble::Limit) => {
-                "wait until the limit is over, or choose another agent or model"
-            }
-            Some(Trouble::Overload | Trouble::Network) => "try again in a while",
-            Some(Trouble::Budget) => "look at the credit of the account",
+            Some(Trouble::Limit) => "wait until the limit resets, or choose another agent or model",
+            Some(Trouble::Overload | Trouble::Network) => "try again later",
+            Some(Trouble::Budget) => "check the account's balance",
             Some(Trouble::Configuration) => model,
             Some(Trouble::Refused | Trouble::Context) => return None,
         };
@@ -275,8 +280,8 @@ impl Findings<'_> {
     }
 
     fn login_fix(&self) -> String {
-        let known = self.presence.preset.as_deref().and_then(preset);
-        let hint = known.map_or("log in anew", |preset| preset.login.hint);
+        let known = self.presence.preset.as_deref().and_then(known_agent);
+        let hint = known.map_or("log in again", |preset| preset.login.hint);
         match &self.presence.login {
             LoggedIn::By(what) => format!("{what} was not accepted; {hint}"),
             LoggedIn::No(_) | LoggedIn::Unknown => hint.to_owned(),
@@ -313,12 +318,12 @@ impl Findings<'_> {
         if self.works {
             let file = trial::FILE;
             output::print(format_args!(
-                "\n{GREEN}✓{GREEN:#} {BOLD}{name}{BOLD:#} works: it made {file} in {time}\n"
+                "\n{GREEN}✓{GREEN:#} {BOLD}{name}{BOLD:#} works: it created {file} in {time}\n"
             ));
         } else {
             let why = one_line(&self.why());
             output::print(format_args!(
-                "\n{RED}✗{RED:#} {BOLD}{name}{BOLD:#} did not make it: {why}\n"
+                "\n{RED}✗{RED:#} {BOLD}{name}{BOLD:#} failed: {why}\n"
             ));
         }
         for (what, value) in self.facts() {
@@ -333,7 +338,7 @@ impl Findings<'_> {
             output::print(format_args!("  {CYAN}{}{CYAN:#}\n", one_line(&fix)));
         }
         if !self.works && !self.learnt.last.is_empty() {
-            output::print(format_args!("  {DIM}what it said last{DIM:#}\n"));
+            output::print(format_args!("  {DIM}last output{DIM:#}\n"));
             for line in &self.learnt.last {
                 output::print(format_args!("    {}\n", one_line(line)));
             }

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 
 use crate::failure::{Exit, Failure, Failures};
-use crate::harmless::Harmless;
 use crate::output::{print, tell_error};
+use crate::sanitize::TerminalSanitizer;
 
-use super::told::{Paint, Told};
+use super::entries::{Colours, EntryPrinter};
 
 /// A file that grows, read up to some place.
 pub(super) struct Tail {
@@ -17,7 +17,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub(super) fn of(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf) -> Self {
         Self { path, file: None }
     }
 
@@ -38,8 +38,8 @@ impl Tail {
 /// Prints bytes: as they are to a program, without tricks to a terminal.
 pub(super) struct Printer {
     /// Turns what agents tell into words, unless it is wanted as it is.
-    told: Option<Told>,
-    harmless: Option<Harmless>,
+    told: Option<EntryPrinter>,
+    harmless: Option<TerminalSanitizer>,
     buffer: Vec<u8>,
 }
 
@@ -47,7 +47,7 @@ impl Printer {
     pub(super) fn new() -> Self {
         Self {
             told: None,
-            harmless: io::stdout().is_terminal().then(Harmless::default),
+            harmless: io::stdout().is_terminal().then(TerminalSanitizer::default),
             buffer: vec![0; 64 << 10],
         }
     }
@@ -56,18 +56,18 @@ impl Printer {
     pub(super) fn in_words() -> Self {
         let printer = Self::new();
         let paint = match printer.harmless {
-            Some(_) => Paint::Coloured,
-            None => Paint::Plain,
+            Some(_) => Colours::Coloured,
+            None => Colours::Plain,
         };
         Self {
-            told: Some(Told::new(paint)),
+            told: Some(EntryPrinter::new(paint)),
             ..printer
         }
     }
 
     /// Prints what was held back, for nothing more comes.
     pub(super) fn finish(mut self) {
-        let rest = self.told.as_mut().map(Told::rest);
+        let rest = self.told.as_mut().map(EntryPrinter::rest);
         self.write(&rest.unwrap_or_default());
     }
 
@@ -97,7 +97,7 @@ impl Printer {
         let mut output = io::stdout().lock();
         if let Err(error) = output.write_all(bytes).and_then(|()| output.flush()) {
             if error.kind() != ErrorKind::BrokenPipe {
-                tell_error(format_args!("error: could not write the answer: {error}\n"));
+                tell_error(format_args!("error: could not write the output: {error}\n"));
                 std::process::exit(3);
             }
             std::process::exit(0);

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use pleach_engine::run::{last_probe_log, probe_folder};
 use pleach_engine::validate::VALIDATE_LOG;
-use pleach_engine::view::Verdict;
+use pleach_log::view::Verdict;
 
 use super::tail::{Printer, Tail};
 use super::{BEAT, LOOK, SETUP_LOG};
 use crate::args::LogsArgs;
-use crate::commands::status::Sight;
+use crate::commands::status::BatchSource;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::tell_error;
 
@@ -18,7 +18,11 @@ use crate::output::tell_error;
 const BETWEEN_RUNS: Duration = Duration::from_secs(1);
 
 /// Prints what a run said, the last one if none is named.
-pub(super) fn print(arguments: &LogsArgs, batch: u32, sight: &Sight) -> Result<Exit, Failures> {
+pub(super) fn print(
+    arguments: &LogsArgs,
+    batch: u32,
+    sight: &BatchSource,
+) -> Result<Exit, Failures> {
     let runs = Runs {
         arguments,
         batch,
@@ -36,7 +40,7 @@ struct Runs<'a> {
     arguments: &'a LogsArgs,
     /// The id of the batch.
     batch: u32,
-    sight: &'a Sight,
+    sight: &'a BatchSource,
 }
 
 impl Runs<'_> {
@@ -59,23 +63,23 @@ impl Runs<'_> {
         let batch = self.arguments.batch;
         let log = self.log()?;
         if log.is_none() && self.arguments.attempt.is_none() {
-            tell_error(format_args!("no tests have run in batch {batch}\n"));
+            tell_error(format_args!("batch {batch} has not run any tests\n"));
             return Ok(());
         }
         if let Some(log) = log {
             let mut printer = Printer::new();
             // Where the tests never began, what came before them tells why.
             for name in [VALIDATE_LOG, SETUP_LOG] {
-                if printer.print(&mut Tail::of(self.folder(log).join(name)))? {
+                if printer.print(&mut Tail::new(self.folder(log).join(name)))? {
                     return Ok(());
                 }
             }
         }
         let run = self.arguments.attempt.map(|run| format!(" of run {run}"));
         let run = run.unwrap_or_default();
-        let message = format!("there is no output{run} of the tests of batch {batch}");
+        let message = format!("no test output{run} for batch {batch}");
         Err(Failure::new(Exit::Usage, "no_transcript", message)
-            .hint("it never got that far, or `pleach gc` has removed it")
+            .hint("the tests did not get that far, or `pleach gc` removed it")
             .into())
     }
 
@@ -94,7 +98,7 @@ impl Runs<'_> {
                     print_all(&mut printer, tails)?;
                 }
                 tell_error(format_args!("the tests\n"));
-                let of = |name: &str| Tail::of(self.folder(last).join(name));
+                let of = |name: &str| Tail::new(self.folder(last).join(name));
                 current = Some((last, [of(SETUP_LOG), of(VALIDATE_LOG)]));
             }
             if let Some((_, tails)) = &mut current {

@@ -8,15 +8,15 @@ use crate::args::RunArgs;
 use crate::consent::{self, Consent};
 use crate::failure::Failures;
 use crate::output::{Reader, tell_error};
-use crate::preview::Shown;
+use crate::preview::PreviewInput;
 use crate::push_consent::{self, PushConsent, PushQuestion};
 use crate::questions::confirmed;
 
 const PUSH: PushQuestion<'_> = PushQuestion {
-    question: "Run it, and push the result there?",
-    after_no: "Nothing was run. `pleach run --no-pr` runs it without pushing.",
-    hint: "pass --yes or --pr to confirm it, or --no-pr to push nothing; `pleach config set land pr` confirms it \
-           for all your projects",
+    question: "Run, and push the result there?",
+    after_no: "Nothing was run. `pleach run --no-pr` runs without pushing.",
+    hint: "pass --yes or --pr to confirm it, or --no-pr to push nothing; `pleach config set land pr` confirms \
+           pushes for all projects",
 };
 
 /// What came of the questions.
@@ -28,7 +28,7 @@ pub(super) enum Answer {
 }
 
 /// Shows what would be done.
-pub(super) fn show(shown: &Shown, prepared: &mut Prepared, program: &Path) {
+pub(super) fn show(shown: &PreviewInput, prepared: &mut Prepared, program: &Path) {
     // Without them there is no estimate.
     let past = prepared.past_durations().unwrap_or_default();
     let builds_on = prepared.builds_on();
@@ -56,7 +56,7 @@ pub(super) fn ask(
         PushConsent::Known => {}
     }
     if consent == Consent::Known && prepared.design().tasks.len() > 1 {
-        let goes_on = confirmed("Run it?", "pass --yes to run without questions")?;
+        let goes_on = confirmed("Run?", "pass --yes to run without asking")?;
         if !goes_on {
             tell_error(format_args!("Nothing was run.\n"));
             return Ok(Answer::Nothing);

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use pleach_domain::id::BatchNumber;
-use pleach_engine::detach::{self, Beginning};
-use pleach_engine::state_folder::StateFolder;
+use pleach_system::detach::{self, DetachedStart};
+use pleach_system::state_folder::StateFolder;
 
 use serde_json::json;
 
@@ -31,13 +31,13 @@ pub(crate) fn start_detached(
         .chain(given.filter(|word| !is_switch(word)))
         .collect();
     let log = state.detached_log();
-    let more = format!("{} tells more", log.display());
+    let more = format!("see {}", log.display());
     let failed = |message: String| Failure::new(Exit::Environment, "detach", message).hint(&*more);
     let started = detach::start(program, &words, &log)
-        .map_err(|error| failed(format!("could not go to the background: {error}")))?;
+        .map_err(|error| failed(format!("could not start in the background: {error}")))?;
     let number = match started {
-        Beginning::Well(number) => number,
-        Beginning::Ended { code, said } => return Err(not_begun(code, &said, &more).into()),
+        DetachedStart::Running(number) => number,
+        DetachedStart::Ended { code, said } => return Err(not_begun(code, &said, &more).into()),
     };
     match reader {
         Reader::Program => {
@@ -49,7 +49,7 @@ pub(crate) fn start_detached(
             ));
         }
         Reader::Person => tell(format_args!(
-            "batch {number} runs in the background\n  follow it  pleach status {number} --watch\n  stop it    \
+            "batch {number} is running in the background\n  follow  pleach status {number} --watch\n  cancel  \
              pleach cancel {number}\n"
         )),
     }
@@ -61,7 +61,7 @@ fn not_begun(code: Option<i32>, said: &str, more: &str) -> Failure {
     let line = |start: &str| said.lines().find_map(|line| line.strip_prefix(start));
     let why = line("error: ").map(|why| format!(": {why}"));
     let message = format!(
-        "the run in the background did not begin{}",
+        "the background run did not start{}",
         why.unwrap_or_default()
     );
     let exit = match code {

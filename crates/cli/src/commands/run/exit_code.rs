@@ -1,6 +1,6 @@
 //! What the shell is told of a batch.
 
-use pleach_domain::batch::{BatchStatus, Landed};
+use pleach_domain::batch::{BatchStatus, LandingResult};
 use pleach_domain::task_state::Ending;
 use pleach_engine::run::{Summary, TaskReport};
 
@@ -9,11 +9,11 @@ use crate::failure::Exit;
 /// The exit code for a batch.
 pub(crate) fn exit(summary: &Summary) -> Exit {
     let succeeded = |ending: &Option<Ending>| ending.as_ref().is_some_and(Ending::is_success);
-    let was_stopped = summary.landing_was_stopped && summary.landed != Some(Landed::There);
+    let was_stopped = summary.landing_was_stopped && summary.landed != Some(LandingResult::Landed);
     // Without a server there is nothing to land on, which the summary says.
     let landing_failed = matches!(
         summary.landed,
-        Some(Landed::Not {
+        Some(LandingResult::NotLanded {
             no_server: false,
             ..
         })

@@ -1,18 +1,18 @@
 //! Where the tasks of a command line work: what makes no sense in a folder that is no repository, and what takes its
 //! time there.
 
+use pleach_domain::choice::RunMode;
 use std::path::Path;
 
-use pleach_engine::config::RunMode;
-use pleach_engine::run::{Fetch, Prepared, RunRequest, Where, prepare};
+use pleach_engine::run::{Fetch, Prepared, RunRequest, Where, prepare, where_tasks_work};
 
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Failures};
-use crate::waiting::Waiting;
+use crate::waiting_line::WaitingLine;
 
 /// Where tasks would work that are run from a folder.
 pub(super) fn place(folder: &Path, mode: RunMode, arguments: &RunArgs) -> Result<Where, Failures> {
-    let place = Where::choose(folder, mode)?;
+    let place = where_tasks_work(folder, mode)?;
     if place == Where::InPlace {
         check(arguments)?;
     }
@@ -22,11 +22,11 @@ pub(super) fn place(folder: &Path, mode: RunMode, arguments: &RunArgs) -> Result
 /// Prepares a batch, which may take a while: a server is asked, or a folder is copied for the first time.
 pub(super) fn prepare_at(place: Where, request: RunRequest) -> Result<Prepared, Failures> {
     let what = match (place, request.fetch) {
-        (Where::InPlace, _) => "keeping the folder as it is",
+        (Where::InPlace, _) => "saving a copy of the folder",
         (Where::Worktrees, Fetch::Origin) => "fetching from origin",
         (Where::Worktrees, Fetch::Nothing) => "reading the repository",
     };
-    let _waiting = Waiting::tell(what.to_owned());
+    let _waiting = WaitingLine::tell(what.to_owned());
     Ok(prepare(request)?)
 }
 
@@ -44,10 +44,10 @@ fn check(arguments: &RunArgs) -> Result<(), Failures> {
     let given = given.iter().filter(|(_, is_given)| *is_given);
     let failures = given.map(|(flag, _)| {
         let message = format!(
-            "{flag} needs a git repository: here tasks run in the folder itself, one by one and without branches"
+            "{flag} needs a git repository; here tasks run in the folder itself, one at a time, without branches"
         );
         Failure::new(Exit::Usage, "needs_repository", message).hint(format!(
-            "leave {flag} out, or run `git init` and commit something"
+            "omit {flag}, or run `git init` and commit something"
         ))
     });
     Failures::check(failures.collect())

@@ -1,18 +1,18 @@
 //! `pleach weave --validate`: finds the branches that the tests fail with.
 
-use pleach_domain::bisect::Run;
+use pleach_domain::bisect::TestResult;
 use pleach_domain::choice::Strategy;
 use pleach_engine::config::{Config, Settings};
-use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::process::Cancel;
-use pleach_engine::sandbox::Holding;
 use pleach_engine::start::GRACE;
-use pleach_engine::state_folder::StateFolder;
 use pleach_engine::validate::{Alone, Judged, NoProof, Proved, Tests, prove_alone};
-use pleach_engine::weave::{Foreseen, Loom, Outcome, Strand, foresee};
+use pleach_git::git::{CommitId, Git, Store};
+use pleach_git::weave::{Foreseen, Loom, Outcome, Strand, foresee};
+use pleach_system::process::Cancel;
+use pleach_system::sandbox::SandboxPolicy;
+use pleach_system::state_folder::StateFolder;
 
-use super::{Fate, branches, is_left_out};
+use super::{BranchOutcome, branches, is_left_out};
 use crate::args::WeaveArgs;
 use crate::commands::run::own_program;
 use crate::commands::watch::{OnHangup, on_signals};
@@ -46,7 +46,7 @@ pub(super) fn prove(
         // Whoever weaves has consented to this command, and to nothing that the repository says.
         env: Vec::new(),
         setup: None,
-        sandbox: Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
+        sandbox: SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
             .on_network(settings.network, &program)?,
     };
     // The store gets what it may lack.
@@ -59,7 +59,7 @@ pub(super) fn prove(
         some.push(strands[*place].clone());
     }
     let cancel = Cancel::new().map_err(|error| {
-        let message = format!("could not prepare to stop the tests: {error}");
+        let message = format!("could not set up cancelling the tests: {error}");
         Failure::new(Exit::Environment, "no_tests", message)
     })?;
     let stop = cancel.clone();
@@ -83,24 +83,24 @@ pub(super) fn prove(
 
 fn tell(judged: &Judged<'_>) {
     let what = match judged.strands {
-        0 => "nothing but the base".to_owned(),
-        1 => "the first branch".to_owned(),
-        number => format!("the first {}", branches(number)),
+        0 => "on the base".to_owned(),
+        1 => "with the first branch".to_owned(),
+        number => format!("with the first {}", branches(number)),
     };
     let run = match judged.run {
-        Run::Green => "green",
-        Run::Red => "red",
+        TestResult::Passed => "passed",
+        TestResult::Failed => "failed",
     };
     let tree = &judged.tree.as_str()[..12];
-    tell_error(format_args!("tests {run} with {what} (tree {tree})\n"));
+    tell_error(format_args!("tests {run} {what} (tree {tree})\n"));
 }
 
 fn unproved(error: &NoProof) -> Failures {
     let failure = match error {
         NoProof::BaseRed => Failure::new(Exit::SomeTaskFailed, "base_red", error.to_string())
-            .hint("mend the base first, or weave onto another one with --onto"),
+            .hint("fix the base first, or choose another one with --onto"),
         NoProof::Trouble(_) => Failure::new(Exit::Environment, "no_verdict", error.to_string())
-            .hint("nothing was written; run the command by hand to see what is wrong"),
+            .hint("nothing was written; run the command yourself to see why"),
         NoProof::Stopped => Failure::new(Exit::Interrupted, "stopped", error.to_string()),
         NoProof::Weave(_) | NoProof::Worktree(_) => {
             Failure::new(Exit::Environment, "no_tests", error.to_string())
@@ -118,7 +118,7 @@ impl Proof {
         strands: &[Strand],
         strategy: Strategy,
         first: &Foreseen<'l>,
-    ) -> Result<(Foreseen<'l>, Vec<Fate>), Failures> {
+    ) -> Result<(Foreseen<'l>, Vec<BranchOutcome>), Failures> {
         let invalid: Vec<usize> = self
             .proved
             .invalid
@@ -131,17 +131,17 @@ impl Proof {
         let again = foresee(loom, onto, &some, strategy)?;
         if again.weave.tree != self.proved.tree {
             let message = format!(
-                "the tests are green for tree {}, and weaving gives {}",
+                "the tests passed on tree {}, but weaving gives {}",
                 self.proved.tree, again.weave.tree
             );
             return Err(Failure::new(Exit::Bug, "other_tree", message).into());
         }
         let fates = (0..strands.len()).map(|place| {
             if invalid.contains(&place) {
-                return Fate::Invalid;
+                return BranchOutcome::Invalid;
             }
             let now = places.iter().position(|known| *known == place);
-            Fate::Woven(match now {
+            BranchOutcome::Woven(match now {
                 None => first.weave.outcomes[place].clone(),
                 Some(now) => of_all(again.weave.outcomes[now].clone(), &places),
             })

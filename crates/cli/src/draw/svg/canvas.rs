@@ -23,12 +23,12 @@ const HEADS: &str = r#"<defs>
 
 /// How a line is drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum LineStyle {
     Needs,
     After,
 }
 
-impl Look {
+impl LineStyle {
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Needs => "needs",
@@ -38,7 +38,7 @@ impl Look {
 }
 
 /// One entry of the legend.
-pub(super) enum Sample {
+pub(super) enum LegendEntry {
     /// The classes of a line and what it means.
     Line(&'static str, &'static str),
     /// A dot and what it means.
@@ -50,11 +50,11 @@ pub(super) struct Canvas<'s> {
     pub(super) out: String,
     name: String,
     facts: String,
-    samples: &'s [Sample],
+    samples: &'s [LegendEntry],
 }
 
 impl<'s> Canvas<'s> {
-    pub(super) fn new(picture: &Picture<'_>, stuck: usize, samples: &'s [Sample]) -> Self {
+    pub(super) fn new(picture: &Picture<'_>, stuck: usize, samples: &'s [LegendEntry]) -> Self {
         Self {
             out: String::new(),
             name: one_line(picture.name),
@@ -93,7 +93,7 @@ impl<'s> Canvas<'s> {
         let mut x = MARGIN;
         for sample in self.samples {
             let (label, width) = match sample {
-                Sample::Line(class, label) => {
+                LegendEntry::Line(class, label) => {
                     let head = if class.contains("critical") {
                         "head-critical"
                     } else {
@@ -106,7 +106,7 @@ impl<'s> Canvas<'s> {
                     );
                     (label, 32.0)
                 }
-                Sample::Dot(status, label) => {
+                LegendEntry::Dot(status, label) => {
                     let _ = write!(
                         self.out,
                         r#"<circle class="dot {}" cx="{:.1}" cy="{:.1}" r="3.5"/>"#,
@@ -147,7 +147,7 @@ fn facts(picture: &Picture<'_>, stuck: usize) -> String {
     }
     let path = picture.chain();
     if !path.is_empty() {
-        let mut chain = format!("longest chain of {}", path.len());
+        let mut chain = format!("critical path of {}", path.len());
         if path.iter().all(|at| picture.task(*at).effort.is_some()) {
             chain.push_str(", about ");
             chain.push_str(&duration(order.remaining[path[0]]));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::canvas::{Canvas, MARGIN, escaped, share, write_text};
 use super::measure::{fit, text_width};
 use crate::draw::Picture;
-use crate::draw::waiting::Waiting;
+use crate::draw::wait_reasons::WaitReasons;
 use crate::draw::words::{count, one_line, real};
 
 const COLUMNS: usize = 6;
@@ -52,7 +52,7 @@ pub(super) fn draw(picture: &Picture<'_>, stuck: &[usize]) -> String {
 
 fn waves(picture: &Picture<'_>, stuck: &[usize]) -> Vec<Wave> {
     let is_critical = picture.is_critical();
-    let waiting = Waiting::of(picture);
+    let waiting = WaitReasons::new(picture);
     let all = &picture.order.waves;
     let (shown, rest) = all.split_at(all.len().min(MOST_WAVES));
     let mut waves = Vec::new();

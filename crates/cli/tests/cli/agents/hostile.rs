@@ -58,7 +58,7 @@ fn an_agent_that_leaves_a_family_behind_is_taken_at_its_word_and_they_are_ended(
     assert!(
         story
             .notes()
-            .contains("left processes running, which were ended"),
+            .contains("killed processes that the agent left running"),
         "{}",
         story.notes()
     );
@@ -99,11 +99,7 @@ fn an_agent_that_floods_is_merged_and_its_log_has_an_end() {
     let mut end = String::new();
     log.read_to_string(&mut end).unwrap();
     assert_eq!(end, "the end\n");
-    assert!(
-        story.notes().contains("are not logged"),
-        "{}",
-        story.notes()
-    );
+    assert!(story.notes().contains("is not logged"), "{}", story.notes());
 }
 
 #[test]
@@ -171,7 +167,7 @@ fn an_agent_that_leaves_the_history_it_was_given_has_its_files_taken() {
     assert_eq!(scene.show("pleach/batch-1", "new"), "new");
     assert_eq!(scene.show("pleach/batch-1", "file-1"), "x");
     assert!(
-        story.notes().contains("left the history it was given"),
+        story.notes().contains("rewrote its branch"),
         "{}",
         story.notes()
     );

@@ -59,7 +59,7 @@ fn an_agent_that_fills_the_disk_fails_alone_when_it_clears_up() {
     let story = Story::of(&answer);
     story.check(1, "1:merged 2:failed 3:merged");
     assert!(
-        story.notes().contains("there was no room to log"),
+        story.notes().contains("no space left to log"),
         "{}",
         story.notes()
     );
@@ -73,14 +73,14 @@ fn an_agent_that_leaves_the_disk_full_holds_the_batch_up_until_there_is_room() {
         echo x > file-$PLEACH_TASK";
     let scene = Scene::of("1, 2 1, 3 1", "retries = 0\nmin_free_disk = 0", shell);
     let words = ["--json", "-j", "1"];
-    let make_room = "until grep -q 'trying again' \"$OUT\" || ! kill -0 $RUN; do sleep 0.02; done
+    let make_room = "until grep -q 'retrying' \"$OUT\" || ! kill -0 $RUN; do sleep 0.02; done
         rm -f \"$PLEACH_HOME\"/worktrees/*/batch-1/task-2/big";
     let Some(answer) = on_a_small_disk(&scene, 40, make_room, &words) else {
         return;
     };
     let story = Story::of(&answer);
     story.check(1, "1:merged 2:failed 3:merged");
-    assert!(story.notes().contains("trying again"), "{}", story.notes());
+    assert!(story.notes().contains("retrying"), "{}", story.notes());
     assert_eq!(scene.new_files("pleach/batch-1"), "file-1 file-3");
     scene.check_nobody_is_left();
 }

@@ -3,7 +3,7 @@
 use std::process::Child;
 use std::time::Duration;
 
-use pleach_testkit::{Moments, Struck, children_of, gate_or_night, seed, strike};
+use pleach_testkit::{KillOutcome, Moments, children_of, gate_or_night, seed, strike};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::ordeal::{Deed, Ordeal, Task, Variant};
@@ -86,7 +86,7 @@ fn live_through(variant: Variant, victims: &[Victim], most: usize, moments: &mut
         std::os::unix::process::CommandExt::process_group(&mut run, 0);
         let victim = victims[deaths % victims.len()];
         let struck = strike(&mut run, &ordeal.said(), time, |child| kill(child, victim));
-        if let Struck::Ended(status) = struck.unwrap() {
+        if let KillOutcome::Ended(status) = struck.unwrap() {
             assert_eq!(status.code(), Some(1), "{}", ordeal.story());
             break;
         }
@@ -107,7 +107,7 @@ fn live_through(variant: Variant, victims: &[Victim], most: usize, moments: &mut
     reason = "whoever starts thousands wants to know how far they are"
 )]
 fn live_through_many(variant: Variant, victims: &[Victim]) {
-    let mut moments = Moments::of(seed());
+    let mut moments = Moments::from_seed(seed());
     let (mut deaths, mut batches) = (0, 0);
     while deaths < wanted() {
         let most = DEATHS.min(wanted() - deaths);

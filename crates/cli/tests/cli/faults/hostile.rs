@@ -7,9 +7,9 @@ use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use pleach_engine::capture::{CaptureOptions, Captured, capture};
-use pleach_engine::git::{Git, Store};
-use pleach_engine::worktree::{Worktree, WorktreeSpec};
+use pleach_git::capture::{CaptureOptions, Captured, capture};
+use pleach_git::git::{Git, Store};
+use pleach_git::worktree::{Worktree, WorktreeSpec};
 use pleach_testkit::TestRepo;
 
 use super::check_objects;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use pleach_engine::database::{BatchFilter, Database};
-use pleach_engine::state_folder::StateFolder;
+use pleach_log::database::{BatchFilter, Database};
+use pleach_system::state_folder::StateFolder;
 use pleach_testkit::{Fingerprint, TestRepo, run_to_end};
 
 use crate::command;

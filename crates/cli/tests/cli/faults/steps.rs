@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Stdio};
 use std::thread::Builder;
 
-use pleach_engine::step::{ALL, DIE_AT, Step};
+use pleach_system::crash_point::{ALL, CrashPoint, DIE_AT};
 use pleach_testkit::{gate_or_night, run_to_end};
 
 use super::ordeal::{Deed, LONG, Ordeal, Task, Variant};
@@ -24,7 +24,7 @@ const TASKS: [Task; 8] = [
 
 /// A run that comes by a step the `times`-th time dies there, and so do the next ones.
 #[track_caller]
-fn check(step: Step, times: u32, keep_failed: &'static str, merge: &'static str) {
+fn check(step: CrashPoint, times: u32, keep_failed: &'static str, merge: &'static str) {
     let variant = Variant {
         keep_failed,
         on_conflict: "skip",
@@ -52,7 +52,7 @@ fn check(step: Step, times: u32, keep_failed: &'static str, merge: &'static str)
 }
 
 /// All at once, because runs wait more than they work: for early times, and at night for later ones, if there are any.
-fn check_all(steps: &[Step]) {
+fn check_all(steps: &[CrashPoint]) {
     std::thread::scope(|scope| {
         for step in steps {
             let name = |times: u32| Builder::new().name(format!("{step:?}:{times}"));
@@ -70,7 +70,7 @@ fn check_all(steps: &[Step]) {
 fn a_result_with_another_history_is_published_once() {
     std::thread::scope(|scope| {
         for merge in ["squash", "rebase", "octopus"] {
-            for step in [Step::ResultWoven, Step::BatchPublished] {
+            for step in [CrashPoint::ResultWoven, CrashPoint::BatchPublished] {
                 scope.spawn(move || check(step, 1, "false", merge));
             }
         }
@@ -98,8 +98,8 @@ fn of_several_runs_after_a_crash_one_goes_on_and_the_others_say_so() {
         if answer.code == 2 {
             let told = [
                 "is running in another process",
-                "no batch of this repository or folder is interrupted",
-                "batch 1 is over",
+                "no interrupted batch here",
+                "batch 1 is already finished",
             ];
             let is_told = told.iter().any(|told| answer.err.contains(told));
             assert!(is_told, "{}", answer.err);
@@ -133,14 +133,14 @@ fn dies(ordeal: &Ordeal, point: &str) -> bool {
 }
 
 /// These are passed only after another death.
-fn is_of_recovery(step: Step) -> bool {
+fn is_of_recovery(step: CrashPoint) -> bool {
     let place = |step| ALL.iter().position(|other| *other == step);
-    place(step) >= place(Step::BatchTakenUp)
+    place(step) >= place(CrashPoint::BatchTakenUp)
 }
 
 /// A run does not come by again.
-fn is_passed_once(step: Step) -> bool {
-    use Step as S;
+fn is_passed_once(step: CrashPoint) -> bool {
+    use CrashPoint as S;
     let begins = matches!(step, S::FolderMade | S::BatchStored | S::BatchStarted);
     let resumes = matches!(
         step,
@@ -163,11 +163,11 @@ fn is_passed_once(step: Step) -> bool {
 macro_rules! deaths {
     ($($name:ident: $($step:ident)*,)*) => {
         mod a_run_goes_on_after_it_died_when {
-            use super::Step;
+            use super::CrashPoint;
 
             $(#[test]
             fn $name() {
-                super::check_all(&[$(Step::$step),*]);
+                super::check_all(&[$(CrashPoint::$step),*]);
             })*
         }
 
@@ -175,7 +175,7 @@ macro_rules! deaths {
         fn every_step_is_tried() {
             let elsewhere = [&crate::landing::STEPS[..], &crate::recycling::STEPS[..]].concat();
             let here = ALL.iter().filter(|step| !elsewhere.contains(step));
-            assert_eq!(here.copied().collect::<Vec<_>>(), [$($(Step::$step),*),*]);
+            assert_eq!(here.copied().collect::<Vec<_>>(), [$($(CrashPoint::$step),*),*]);
         }
     };
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::BatchNumber;
-use pleach_engine::database::{BatchFilter, StoredEvent};
-use pleach_engine::ownership::is_owned;
+use pleach_log::database::{BatchFilter, StoredEvent};
+use pleach_log::ownership::is_owned;
 use pleach_testkit::{find_below, locks_below, processes_of, run_to_end};
 use serde_json::Value;
 
@@ -125,7 +125,7 @@ impl<'o> Over<'o> {
                 TaskEvent::Blocked { .. } => Fate::Blocked,
                 TaskEvent::Kept { .. }
                 | TaskEvent::Built { .. }
-                | TaskEvent::Rested
+                | TaskEvent::PauseEnded
                 | TaskEvent::Published { .. } => continue,
                 other => panic!("{}", told(&format!("{other:?}"))),
             };

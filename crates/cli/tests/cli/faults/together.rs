@@ -67,7 +67,7 @@ fn of_different_weavings_to_one_name_one_wins_and_the_others_are_told_why() {
                 assert_eq!(answer.code, 0, "{}", answer.err);
             } else {
                 assert_eq!(answer.code, 2, "{}", answer.err);
-                assert!(answer.err.contains("is there already"), "{}", answer.err);
+                assert!(answer.err.contains("already exists"), "{}", answer.err);
             }
         }
         repo.git(&["branch", "--quiet", "-D", "hedge"]);

@@ -336,7 +336,7 @@ fn a_client_is_shown_the_contents_and_the_changes_of_what_it_consents_to() {
         let body = json!({"taskIds": [table.tasks[task]], "consent": consent});
         server.post("/api/batches", &body)
     };
-    let details = |refused: &pleach_testkit::Answered| {
+    let details = |refused: &pleach_testkit::Response| {
         assert_eq!(refused.bad(409), "no_consent");
         refused.json()["error"]["details"].clone()
     };

@@ -240,7 +240,7 @@ fn a_key_that_the_user_opens_is_read_and_nothing_beside_it() {
     let npmrc = fs::read_to_string(scene.home().join(".npmrc")).unwrap();
     assert_eq!(npmrc, "secret");
     assert!(
-        story.notes().contains("sandbox_read names"),
+        story.notes().contains("sandbox_read lists"),
         "{}",
         story.notes()
     );

@@ -78,7 +78,7 @@ fn a_token_that_a_tool_would_give_to_any_server_is_sent_to_none() {
     let path = tool(&glab, &format!("#!/bin/sh\necho {token}\n"));
     let words = ["run", "--yes", "--fetch"];
     let told = pleach(&scene, &words, &[("PATH", &path)]).bad(3);
-    assert!(told.contains("wants a login"), "{told}");
+    assert!(told.contains("requires a login"), "{told}");
     check_nobody_logged_in(&server);
 }
 
@@ -231,7 +231,7 @@ fn a_value_that_logs_hide_is_not_pushed_in_a_file() {
     }
     let gone = "echo $WANTED > leaked.txt; git add .; git commit -qm one
         git rm -q leaked.txt; echo x > file; git add .; git commit -qm two";
-    check_stopped(gone, "gone later");
+    check_stopped(gone, "removed later");
 }
 
 #[test]
@@ -281,15 +281,15 @@ fn a_value_that_logs_hide_is_not_pushed_around_files() {
     let commit = "echo x > file; git add file; git";
     check_stopped(
         &format!("{commit} commit -qm one -m \"with $WANTED\""),
-        "the value of WANTED in its message",
+        "the value of WANTED in the commit message",
     );
     check_stopped(
         &format!("{commit} commit -qm one --author \"$WANTED <a@example.com>\""),
-        "the value of WANTED in its author",
+        "the value of WANTED in the author",
     );
     check_stopped(
         &format!("export GIT_COMMITTER_NAME=\"$WANTED\"; {commit} commit -qm one"),
-        "the value of WANTED in its committer",
+        "the value of WANTED in the committer",
     );
     for header in [
         "encoding $WANTED",
@@ -301,12 +301,12 @@ fn a_value_that_logs_hide_is_not_pushed_around_files() {
         let written = written.replace("HEADER", header).replace('\n', " ");
         check_stopped(
             &format!("{commit} commit -qm one; git reset -q --soft $({written})"),
-            "the value of WANTED in its header",
+            "the value of WANTED in a commit header",
         );
     }
     check_stopped(
         "mkdir folder; echo x > \"folder/it is $WANTED\"",
-        "the value of WANTED in the name of a file",
+        "the value of WANTED in a file name",
     );
     check_stopped("ln -s \"to-$WANTED\" link", "link: the value of WANTED");
 }
@@ -346,7 +346,7 @@ fn a_token_is_not_pushed_in_a_message_either_unless_a_person_says_so() {
     // Put together by the agent, so that no file holds what looks like a token.
     let token = "ghp_$(echo A1b2C3d4E5f6G7h8I9j0 K1l2M3n4O5p6Q7r8 | tr -d ' ')";
     let shell = format!("echo x > file; git add file; git commit -qm \"use {token}\"");
-    check_stopped(&shell, "a token of GitHub (ghp_…) in its message");
+    check_stopped(&shell, "GitHub token (ghp_…) in the commit message");
     let harbour = with_a_secret("", "echo x > \"f-$WANTED\"");
     story_of(&harbour, &RUN).check(1, "1:merged");
     let words = ["land", "1", "--despite-findings", "--json"];

@@ -1,6 +1,6 @@
 //! Every forge gets its pull request, and none gets two because an answer was lost.
 
-use pleach_testkit::{Failure, Fault, ForgeStep, ForgeStyle};
+use pleach_testkit::{Failure, ForgeFault, ForgeStep, ForgeStyle};
 
 use super::{Harbour, SHELL};
 
@@ -36,7 +36,7 @@ fn a_batch_that_completed_lands_as_one_pull_request_on_gitea() {
 
 /// What a forge refuses is told with what to do, and that helps.
 #[track_caller]
-fn check_refused(fault: Fault, told: &str) {
+fn check_refused(fault: ForgeFault, told: &str) {
     let harbour = Harbour::github("1", "", SHELL);
     harbour
         .forge
@@ -56,17 +56,17 @@ fn check_refused(fault: Fault, told: &str) {
 
 #[test]
 fn a_login_without_the_rights_is_told_what_to_do() {
-    check_refused(Fault::NoRights, "does not let this login");
+    check_refused(ForgeFault::NoRights, "does not allow this login");
 }
 
 #[test]
 fn a_login_that_asked_too_often_is_told_what_to_do() {
-    check_refused(Fault::RateLimited(3_600), "takes no more requests for now");
+    check_refused(ForgeFault::RateLimited(3_600), "is rate limiting requests");
 }
 
 #[test]
 fn a_login_that_the_forge_does_not_accept_is_told_what_to_do() {
-    check_refused(Fault::BadLogin, "did not accept the login");
+    check_refused(ForgeFault::BadLogin, "did not accept the login");
 }
 
 /// Something fails once, and one pull request comes of it all the same.
@@ -81,25 +81,25 @@ fn check_outlasted(step: ForgeStep, failure: Failure) {
 
 #[test]
 fn a_fetch_that_is_cut_off_is_tried_again() {
-    check_outlasted(ForgeStep::Fetch, Failure::Before(Fault::Cut));
+    check_outlasted(ForgeStep::Fetch, Failure::Before(ForgeFault::Cut));
 }
 
 #[test]
 fn a_push_whose_answer_is_lost_is_not_pushed_twice() {
-    check_outlasted(ForgeStep::Push, Failure::After(Fault::Cut));
+    check_outlasted(ForgeStep::Push, Failure::After(ForgeFault::Cut));
 }
 
 #[test]
 fn a_pull_request_that_a_proxy_lost_is_opened_once() {
-    check_outlasted(ForgeStep::Create, Failure::Before(Fault::Status(502)));
+    check_outlasted(ForgeStep::Create, Failure::Before(ForgeFault::Status(502)));
 }
 
 #[test]
 fn a_pull_request_whose_answer_is_lost_is_opened_once() {
-    check_outlasted(ForgeStep::Create, Failure::After(Fault::Cut));
+    check_outlasted(ForgeStep::Create, Failure::After(ForgeFault::Cut));
 }
 
 #[test]
 fn a_search_for_a_pull_request_that_is_cut_off_is_tried_again() {
-    check_outlasted(ForgeStep::Find, Failure::Before(Fault::Cut));
+    check_outlasted(ForgeStep::Find, Failure::Before(ForgeFault::Cut));
 }

@@ -46,7 +46,7 @@ fn a_local_branch_that_went_on_stays_where_it_is() {
     assert_eq!(refused.told("batch:rewoven").len(), 0);
     let told = refused.told("batch:not_landed")[0];
     let hint = told["hint"].as_str().unwrap();
-    assert!(hint.contains("`git merge pleach/batch-1`"), "{hint}");
+    assert!(hint.contains("git merge pleach/batch-1`"), "{hint}");
     assert!(hint.contains("`pleach land 1 --into main`"), "{hint}");
     scene
         .repo

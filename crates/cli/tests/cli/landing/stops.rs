@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use pleach_testkit::{Failure, Fault, ForgeStep};
+use pleach_testkit::{Failure, ForgeFault, ForgeStep};
 use rustix::process::Signal;
 
 use super::{Harbour, PROJECT, SHELL};
@@ -92,7 +92,7 @@ fn a_forge_that_says_nothing_keeps_nobody_waiting() {
     let harbour = Harbour::github("1", "", SHELL);
     harbour
         .forge
-        .fail(ForgeStep::Find, Failure::Before(Fault::Silence));
+        .fail(ForgeStep::Find, Failure::Before(ForgeFault::Silence));
     let words = ["run", "--yes", "--json"];
     let mut run = Running::start(&mut harbour.command(&words));
     run.wait_for("batch:pushed");

@@ -35,7 +35,7 @@ fn that_the_next_name_is_taken_is_told_before_the_push_to_people_and_by_landing_
     check_tells_the_name_first(&landed);
     let told = harbour.pleach(&["run", "--yes"]).good();
     let place = |word: &str| told.find(word).unwrap_or_else(|| panic!("{word}: {told}"));
-    let why = place("pleach/batch-2 of the server is not of this batch");
+    let why = place("pleach/batch-2 on the server does not belong to this batch");
     assert!(why < place("pushed"), "{told}");
     assert!(told[why..].contains("pleach/batch-2-2"), "{told}");
 }
@@ -47,7 +47,7 @@ fn check_tells_the_name_first(story: &Story) {
     assert_eq!(pushing.len(), 1, "{pushing:?}");
     assert_eq!(pushing[0]["branch"], "pleach/batch-1-2");
     let reason = pushing[0]["reason"].as_str().unwrap_or_default();
-    assert!(reason.contains("pleach/batch-1 of the server"), "{reason}");
+    assert!(reason.contains("pleach/batch-1 on the server"), "{reason}");
     let place = |name: &str| story.events.iter().position(|(event, _)| event == name);
     assert!(place("batch:pushing") < place("batch:pushed"));
 }

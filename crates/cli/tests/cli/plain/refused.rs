@@ -13,7 +13,7 @@ fn parallel_mode_is_refused_with_the_reason_and_nothing_is_done() {
     for words in [&[][..], &["--mode", "parallel"], &["--dry-run"]] {
         let error = scene.run(words).bad(3);
         for word in [
-            "not in a git repository",
+            "not a git repository",
             "parallel mode requires one",
             "git init",
             "--mode queue",
@@ -57,7 +57,7 @@ fn the_home_folder_and_what_holds_it_or_the_state_folder_are_refused() {
         (home.clone(), "home folder"),
         (beside.clone(), "home folder"),
         (home.join(".local"), "Pleach's own"),
-        (scene.state().join("in"), "among Pleach's own"),
+        (scene.state().join("in"), "inside Pleach's own"),
     ] {
         fs::create_dir_all(&folder).unwrap();
         for file in ["TODO.md", "pleach.toml"] {
@@ -77,7 +77,7 @@ fn a_second_batch_in_the_same_folder_is_refused_while_one_runs() {
     let run = scene.start(&["--mode", "queue", "1"]);
     gate.wait_for(1);
     let error = scene.run(&["--mode", "queue", "2"]).bad(2);
-    assert!(error.contains("another batch is at work"), "{error}");
+    assert!(error.contains("another batch is running"), "{error}");
     let below = scene.repo.path().join("below");
     fs::create_dir(&below).unwrap();
     fs::write(below.join("TODO.md"), "- [ ] C\n").unwrap();
@@ -88,7 +88,7 @@ fn a_second_batch_in_the_same_folder_is_refused_while_one_runs() {
     .unwrap();
     let words = ["run", "--yes", "--mode", "queue"];
     let error = pleach(&below, &scene.home(), &words).bad(2);
-    assert!(error.contains("another batch is at work"), "{error}");
+    assert!(error.contains("another batch is running"), "{error}");
     assert!(gate.is_empty());
     gate.let_go(1);
     assert_eq!(run.story().code, 0);
@@ -101,7 +101,7 @@ fn there_is_nothing_to_land_and_nothing_to_take_back() {
     let run = scene.start(&["--mode", "queue"]);
     gate.wait_for(1);
     let error = ask(&scene, &["cancel", "1", "--rollback"]).bad(2);
-    assert!(error.contains("cannot be taken back"), "{error}");
+    assert!(error.contains("cannot be rolled back"), "{error}");
     gate.let_go(1);
     run.story().check(0, "1:merged");
     let error = ask(&scene, &["land", "1"]).bad(2);

@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pleach_engine::process::{Cancel, Ending, ProcessSpec, load_record};
+use pleach_system::process::{Cancel, Ending, ProcessSpec, load_record};
 
 use super::{Ground, Held, LONG, launch, open_gate, run};
 
@@ -71,7 +71,7 @@ fn what_cannot_be_started_is_named() {
     assert!(reason(&spec).contains("could not open the input: No such file"));
     let mut spec = ground.spec("");
     spec.cwd = ground.path("nowhere");
-    assert!(reason(&spec).contains("there is no folder"));
+    assert!(reason(&spec).contains("does not exist"));
     let mut spec = ground.spec("");
     spec.log = ground.path("nowhere/log");
     assert!(reason(&spec).contains("could not open the log"));

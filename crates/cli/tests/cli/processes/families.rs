@@ -4,7 +4,7 @@ use std::fs::File;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pleach_engine::process::{Cancel, Ending};
+use pleach_system::process::{Cancel, Ending};
 
 use super::{
     Ground, HIDDEN, HOSTILE, HOSTILES, Held, SOON, check_gone, launch, open_gate, run, traces_of,

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
-use pleach_engine::process::{Ending, Hidden, Isolation, can_isolate};
+use pleach_system::process::{Ending, HiddenFiles, Isolation, can_isolate};
 
 use super::{Ground, run};
 
@@ -26,7 +26,7 @@ fn a_folder_in_place_of_a_socket_is_not_blanked_and_no_link_is_followed() {
          cat token",
     );
     spec.isolation = Isolation {
-        hidden: Some(Hidden {
+        hidden: Some(HiddenFiles {
             folders: ["empty", "link", "last", "gone"].map(path).to_vec(),
             sockets: ["kept", "socket", "link/socket", "last", "gone/x"]
                 .map(path)

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::thread;
 
-use pleach_engine::process::{Cancel, Ending};
+use pleach_system::process::{Cancel, Ending};
 
 use super::{Ground, Held, launch, open_gate, run};
 
@@ -51,8 +51,7 @@ fn a_flood_leaves_its_head_its_end_and_the_count_of_the_rest_and_little_memory_i
     let said = numbers(5_000_000);
     let left_out = said.len() - 100_000 - TAIL;
     let (begin, end) = (&said[..100_000], &said[said.len() - TAIL..]);
-    let expected =
-        format!("{begin}\n[pleach: {left_out} bytes of output are left out here]\n{end}");
+    let expected = format!("{begin}\n[pleach: {left_out} bytes of output omitted]\n{end}");
     assert!(ground.log() == expected, "the log is wrong");
     assert_eq!(record.output.bytes, said.len() as u64);
     assert_eq!(record.output.left_out, left_out as u64);

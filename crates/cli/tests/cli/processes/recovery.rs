@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pleach_engine::process::{Cancel, Ending, ProcessIdentity, Shim, end_leftovers, load_record};
+use pleach_system::process::{Cancel, Ending, ProcessIdentity, Shim, end_leftovers, load_record};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};

@@ -7,9 +7,9 @@ use std::fs;
 use std::process::Command;
 
 use pleach_driver::Entry;
-use pleach_engine::state_folder::StateFolder;
-use pleach_engine::transcript::{LOG, attempt_folder};
-use pleach_testkit::{ModelStub, Seen, TestRepo};
+use pleach_log::transcript::{LOG, attempt_folder};
+use pleach_system::state_folder::StateFolder;
+use pleach_testkit::{ModelStub, Seen};
 use serde_json::{Value, json};
 
 use super::driven::{Driven, Lack};
@@ -34,10 +34,9 @@ pub(super) type Scripted<'s> = (&'s str, &'s [&'s str], Value);
 
 impl Stage {
     pub(super) fn new(agent: &'static Driven, tasks: &[Scripted<'_>]) -> Self {
-        let repo = TestRepo::new();
         let stage = Self {
             agent,
-            scene: Scene { repo },
+            scene: Scene::bare(),
             stub: ModelStub::start(),
             settings: "retries = 0".to_owned(),
             faults: "id=it".to_owned(),
@@ -189,7 +188,7 @@ impl Stage {
         let logs = (1..20).map(|attempt| attempt_folder(&batch, "1", attempt).join(LOG));
         let logs: Vec<_> = logs.flat_map(fs::read).collect();
         let entries = logs.iter().flat_map(|log| log.split(|byte| *byte == b'\n'));
-        let entries = entries.filter_map(Entry::of_line);
+        let entries = entries.filter_map(Entry::from_line);
         let ids: BTreeSet<_> = entries
             .filter_map(|entry| match entry {
                 Entry::Session { id, .. } => id,

@@ -3,9 +3,9 @@
 //! `tests` runs the tests until they have nothing more to say, `1,2+3:break` does where 1 breaks them alone and 2
 //! and 3 do together, `base:breaks` where the base does.
 
-use pleach_domain::batch::{LandingAsked, Message, Proof};
-use pleach_domain::bisect::{Next, Run};
-use pleach_domain::event::{BatchEvent, Doubt};
+use pleach_domain::batch::{LandingRequest, Message, Proof};
+use pleach_domain::bisect::{BisectStep, TestResult};
+use pleach_domain::event::{BatchEvent, UnprovedReason};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
 
@@ -16,9 +16,9 @@ fn commit(text: &str) -> Commit {
 }
 
 /// One run of the tests.
-fn judged(tasks: Vec<TaskId>, run: Run) -> Message {
+fn judged(tasks: Vec<TaskId>, run: TestResult) -> Message {
     let names: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
-    Message::Judged(BatchEvent::Judged {
+    Message::TestsRan(BatchEvent::TestsRan {
         tree: format!("tree of {}", names.join(" ")),
         tasks,
         judge: "cargo test".into(),
@@ -40,7 +40,7 @@ fn proof() -> Message {
 }
 
 fn land(word: &str) -> Message {
-    Message::Land(LandingAsked {
+    Message::Land(LandingRequest {
         into: (word == "into").then(|| "main".to_owned()),
         despite_findings: false,
         unproved: word == "land-unproved",
@@ -60,27 +60,27 @@ impl Story {
         let doubted = |doubt| Message::NotProved(doubt, "why".into());
         let fell_out = || (id.clone(), vec!["a.rs".to_owned()], Vec::new());
         let message = match (task, word) {
-            ("", "tests") => return self.run_tests(&[], Run::Green),
-            ("base", "breaks") => return self.run_tests(&[], Run::Red),
+            ("", "tests") => return self.run_tests(&[], TestResult::Passed),
+            ("base", "breaks") => return self.run_tests(&[], TestResult::Failed),
             (guilty, "break") => {
                 let guilty: Vec<&str> = guilty.split(',').collect();
-                return self.run_tests(&guilty, Run::Green);
+                return self.run_tests(&guilty, TestResult::Passed);
             }
-            ("base", "looks-red") => match judged(Vec::new(), Run::Red) {
-                Message::Judged(event) => Message::BaseJudged(event),
+            ("base", "looks-red") => match judged(Vec::new(), TestResult::Failed) {
+                Message::TestsRan(event) => Message::BaseTestsRan(event),
                 other => other,
             },
-            (tasks, "green") => judged(ids(tasks), Run::Green),
-            (tasks, "red") => judged(ids(tasks), Run::Red),
-            (_, "fell") => Message::Judged(BatchEvent::FellOut {
+            (tasks, "green") => judged(ids(tasks), TestResult::Passed),
+            (tasks, "red") => judged(ids(tasks), TestResult::Failed),
+            (_, "fell") => Message::TestsRan(BatchEvent::NoLongerMerges {
                 strand: id,
                 files: vec!["a.rs".into()],
                 with: Vec::new(),
             }),
             ("", "proved") => proof(),
-            ("", "trouble") => doubted(Doubt::Trouble),
-            ("", "red-base") => doubted(Doubt::BaseRed),
-            ("", "all-red") => doubted(Doubt::Red),
+            ("", "trouble") => doubted(UnprovedReason::Trouble),
+            ("", "red-base") => doubted(UnprovedReason::BaseRed),
+            ("", "all-red") => doubted(UnprovedReason::Red),
             ("", "land" | "land-unproved" | "land-again" | "into") => land(word),
             (task, "moved") => Message::BaseMoved {
                 base: commit("new base"),
@@ -118,12 +118,14 @@ impl Story {
     }
 
     /// Runs the tests, one set at a time, until the search is over.
-    fn run_tests(&mut self, guilty: &[&str], base: Run) {
+    fn run_tests(&mut self, guilty: &[&str], base: TestResult) {
         while let Proof::Searching(searching) = &self.batch.proof {
             let next = searching.search.next(1, &[]);
-            let Next::Run(sets) = &next else {
+            let BisectStep::Run(sets) = &next else {
                 self.hear(match next {
-                    Next::BaseRed => Message::NotProved(Doubt::BaseRed, "the base is red".into()),
+                    BisectStep::BaseRed => {
+                        Message::NotProved(UnprovedReason::BaseRed, "the base is red".into())
+                    }
                     _ => proof(),
                 });
                 return;
@@ -136,7 +138,7 @@ impl Story {
             let is_in = |id: &str| tasks.contains(&TaskId::new(id));
             let breaks = |guilty: &&str| guilty.split('+').all(is_in);
             let run = if guilty.iter().any(breaks) {
-                Run::Red
+                TestResult::Failed
             } else {
                 base
             };

@@ -17,8 +17,8 @@ impl Ledger<'_> {
                 assert!(is_told && *slots <= *most, "{} becomes {slots}", self.slots);
                 self.slots = *slots;
             }
-            BatchEvent::Held { .. } => self.held = true,
-            BatchEvent::WentOn => self.held = false,
+            BatchEvent::Paused { .. } => self.held = true,
+            BatchEvent::Unpaused => self.held = false,
             _ => {}
         }
     }

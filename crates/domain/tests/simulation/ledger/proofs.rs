@@ -2,9 +2,10 @@
 //!
 //! Knows the truth about the work, which the batch has to find out by running tests.
 
-use pleach_domain::batch::{FailedStage, Landing, Validation};
-use pleach_domain::bisect::Run;
-use pleach_domain::event::{BatchEvent, Doubt, MergeStatus, Rollback, TaskEvent};
+use pleach_domain::batch::{FailedStage, Validation};
+use pleach_domain::bisect::TestResult;
+use pleach_domain::choice::Landing;
+use pleach_domain::event::{BatchEvent, MergeStatus, Rollback, TaskEvent, UnprovedReason};
 
 use super::{Course, Ledger};
 use crate::account::Now;
@@ -17,7 +18,7 @@ enum Verdict {
         stage: Option<usize>,
     },
     Proved,
-    Unproved(Doubt),
+    Unproved(UnprovedReason),
 }
 
 /// What a person wants landed.
@@ -69,7 +70,7 @@ impl Ledger<'_> {
     pub(super) fn take_of_proof(&mut self, event: &BatchEvent) {
         match event {
             BatchEvent::Validating { stage } => self.begin_search(*stage),
-            BatchEvent::Judged {
+            BatchEvent::TestsRan {
                 tasks, tree, run, ..
             } => {
                 let sought = matches!(self.closing.verdict, Verdict::Sought { .. });
@@ -78,11 +79,11 @@ impl Ledger<'_> {
                 } else {
                     assert_eq!(self.course, Course::Running, "nobody looks at the base");
                 }
-                if *run == Run::Green {
+                if *run == TestResult::Passed {
                     self.closing.greens.push(tree.clone());
                 }
             }
-            BatchEvent::FellOut { strand, .. } => {
+            BatchEvent::NoLongerMerges { strand, .. } => {
                 self.check_sought();
                 let at = self.position(strand);
                 assert!(self.woven.contains(&at) && !self.closing.pushed.contains(&at));
@@ -217,16 +218,16 @@ impl Ledger<'_> {
         self.closing.fell_out.clear();
     }
 
-    fn give_up_search(&mut self, doubt: Doubt) {
+    fn give_up_search(&mut self, doubt: UnprovedReason) {
         self.check_sought();
         let base_is_red = self.is_red(&self.closing.pushed);
         match doubt {
-            Doubt::BaseRed => assert!(base_is_red, "the base is green"),
-            Doubt::Red => {
+            UnprovedReason::BaseRed => assert!(base_is_red, "the base is green"),
+            UnprovedReason::Red => {
                 assert_eq!(self.design.settings.validation, Validation::Fail);
                 assert!(!base_is_red && self.is_red(&self.woven), "it is not red");
             }
-            Doubt::Trouble => {}
+            UnprovedReason::Trouble => {}
         }
         if let Verdict::Sought { stage: Some(stage) } = self.closing.verdict {
             self.closing.unproved_stages.push(stage);

@@ -2,9 +2,9 @@
 //!
 //! Asks the search what to try; that its answers are right is for the ledger to say.
 
-use pleach_domain::batch::{FellOut, Message, Proof, Validation};
-use pleach_domain::bisect::{Next, Run};
-use pleach_domain::event::{BatchEvent, Doubt};
+use pleach_domain::batch::{DroppedStrand, Message, Proof, Validation};
+use pleach_domain::bisect::{BisectStep, TestResult};
+use pleach_domain::event::{BatchEvent, UnprovedReason};
 use pleach_domain::task_state::{Commit, Ending, TaskState};
 
 use super::{OrCrash, World};
@@ -24,7 +24,7 @@ impl World<'_> {
         };
         let fails = self.design.settings.validation == Validation::Fail;
         if fails && searching.is_red() {
-            return self.doubt(Doubt::Red);
+            return self.doubt(UnprovedReason::Red);
         }
         let search = &searching.search;
         self.probes.retain(|_, probe| search.wants(&probe.set));
@@ -34,11 +34,11 @@ impl World<'_> {
             .map(|probe| probe.set.clone())
             .collect();
         match search.next(self.probers, &under_way) {
-            Next::BaseRed => self.doubt(Doubt::BaseRed),
-            Next::Proved => {
+            BisectStep::BaseRed => self.doubt(UnprovedReason::BaseRed),
+            BisectStep::Proved => {
                 let kept = search.kept().to_vec();
                 if let Some(fell_out) = self.fell_out(&kept) {
-                    return self.hear(Message::Judged(fell_out));
+                    return self.hear(Message::TestsRan(fell_out));
                 }
                 let tree = self.tree(&kept);
                 let apart = self.stands_apart();
@@ -49,7 +49,7 @@ impl World<'_> {
                     apart,
                 })
             }
-            Next::Run(sets) => {
+            BisectStep::Run(sets) => {
                 assert!(
                     !sets.is_empty() || !self.probes.is_empty(),
                     "the search waits for nothing"
@@ -75,11 +75,11 @@ impl World<'_> {
 
     fn probe(&mut self, set: Vec<usize>) -> OrCrash {
         if let Some(fell_out) = self.fell_out(&set) {
-            return self.hear(Message::Judged(fell_out));
+            return self.hear(Message::TestsRan(fell_out));
         }
         if self.greens.contains(&self.tree(&set)) {
-            let judged = self.judged(&set, Run::Green, None);
-            return self.hear(Message::Judged(judged));
+            let judged = self.judged(&set, TestResult::Passed, None);
+            return self.hear(Message::TestsRan(judged));
         }
         self.runs += 1;
         let tasks = self.positions(&set);
@@ -94,9 +94,9 @@ impl World<'_> {
         }
     }
 
-    fn judged(&self, set: &[usize], run: Run, number: Option<u32>) -> BatchEvent {
+    fn judged(&self, set: &[usize], run: TestResult, number: Option<u32>) -> BatchEvent {
         let tasks = self.positions(set);
-        BatchEvent::Judged {
+        BatchEvent::TestsRan {
             tasks: tasks.iter().map(|at| self.id(*at)).collect(),
             tree: self.tree(set),
             judge: "judge".into(),
@@ -111,11 +111,15 @@ impl World<'_> {
     /// What the tests say of the base alone.
     pub(super) fn base_judged(&self) -> BatchEvent {
         let red = self.truth.is_red(&self.base, &[]);
-        BatchEvent::Judged {
+        BatchEvent::TestsRan {
             tasks: Vec::new(),
             tree: format!("{} ", self.base),
             judge: "judge".into(),
-            run: if red { Run::Red } else { Run::Green },
+            run: if red {
+                TestResult::Failed
+            } else {
+                TestResult::Passed
+            },
             number: Some(self.batch.next_run()),
             log: None,
             took: 1,
@@ -155,14 +159,14 @@ impl World<'_> {
             let mut out = out(**place);
             out.any(|out| self.truth.leans_on(version(**place), version(out)))
         })?;
-        Some(BatchEvent::FellOut {
+        Some(BatchEvent::NoLongerMerges {
             strand: self.id(searching.strands[*fell]),
             files: vec!["f".into()],
             with: Vec::new(),
         })
     }
 
-    fn doubt(&mut self, doubt: Doubt) -> OrCrash {
+    fn doubt(&mut self, doubt: UnprovedReason) -> OrCrash {
         self.probes.clear();
         self.hear(Message::NotProved(doubt, "the tests".into()))
     }
@@ -170,7 +174,7 @@ impl World<'_> {
     pub(super) fn probe_ends(&mut self, number: u32) -> OrCrash {
         let probe = self.probes.remove(&number).unwrap();
         if self.dice.one_in(30) {
-            return self.doubt(Doubt::Trouble);
+            return self.doubt(UnprovedReason::Trouble);
         }
         assert_eq!(
             self.positions(&probe.set),
@@ -181,9 +185,13 @@ impl World<'_> {
         if !red {
             self.greens.insert(self.tree(&probe.set));
         }
-        let run = if red { Run::Red } else { Run::Green };
+        let run = if red {
+            TestResult::Failed
+        } else {
+            TestResult::Passed
+        };
         let judged = self.judged(&probe.set, run, Some(number));
-        self.hear(Message::Judged(judged))
+        self.hear(Message::TestsRan(judged))
     }
 
     pub(super) fn landing_ends(&mut self) -> OrCrash {
@@ -226,7 +234,7 @@ impl World<'_> {
         self.base = format!("base {}", self.bases);
         let falls_off = |at: &&usize| self.truth.falls_off(self.version(**at), &self.base);
         let fell_out = self.batch.woven.iter().filter(falls_off);
-        let fell_out: Vec<FellOut> = fell_out
+        let fell_out: Vec<DroppedStrand> = fell_out
             .map(|at| (self.id(*at), vec!["f".into()], Vec::new()))
             .collect();
         let apart = self.stands_apart();

@@ -1,7 +1,9 @@
 //! What people do with a batch, at good times and at bad ones; and messages that come too late.
 
-use pleach_domain::batch::{AttemptEnding, BatchStatus, LandingAsked, Message, Proof, WeaveEnding};
-use pleach_domain::event::{BatchEvent, Coming, Doubt, Rollback};
+use pleach_domain::batch::{
+    AttemptEnding, BatchStatus, LandingRequest, Message, Proof, WeaveEnding,
+};
+use pleach_domain::event::{BatchEvent, PredictedConflict, Rollback, UnprovedReason};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Consent, SteeringFile};
 
@@ -43,13 +45,13 @@ impl World<'_> {
         let mut pairs = Vec::new();
         if at_work.len() > 1 && !self.dice.one_in(3) {
             let one = self.dice.below(at_work.len() - 1);
-            pairs.push(Coming {
+            pairs.push(PredictedConflict {
                 a: self.id(at_work[one]),
                 b: self.id(at_work[one + 1]),
                 files: vec!["f".into()],
             });
         }
-        let events = self.batch.foresee(pairs);
+        let events = self.batch.predict(pairs);
         self.store(events)
     }
 
@@ -65,27 +67,27 @@ impl World<'_> {
         match self.dice.below(27) {
             25 | 26 => {
                 let judged = self.base_judged();
-                self.hear(Message::BaseJudged(judged))
+                self.hear(Message::BaseTestsRan(judged))
             }
             20 | 23 | 24 => {
                 let because = self
                     .dice
                     .one_in(2)
                     .then(|| "the disk is nearly full".into());
-                self.hear(Message::Hold(because))
+                self.hear(Message::Pause(because))
             }
             21 | 22 => {
                 let slots = 1 + self.dice.below(5);
                 let because = crate::ledger::ADVICE.into();
-                self.hear(Message::Advise { slots, because })
+                self.hear(Message::SetSlots { slots, because })
             }
             0..4 => self.hear(Message::CancelTask(task)),
             4 => self.hear(Message::Stop),
             5 => self.hear(Message::Cancel(rollback)),
             6 => self.hear(Message::Approve),
             7 => self.hear(Message::CannotStart(task, NO_CONSENT.into())),
-            8 => self.hear(Message::Rested(task)),
-            9 if !self.agents.contains_key(&at) => self.attempt_ended(at, AttemptEnding::TimedOut),
+            8 => self.hear(Message::PauseEnded(task)),
+            9 if !self.agents.contains_key(&at) => self.attempt_ended(at, &AttemptEnding::TimedOut),
             10 if self.batch.built.is_empty() => self.hear(Message::WeaveEnded(
                 task,
                 WeaveEnding::Woven(Commit("late".into())),
@@ -95,7 +97,7 @@ impl World<'_> {
                 let resolve = self.resolution(at);
                 self.hear(resolve)
             }
-            13 => self.hear(Message::Land(LandingAsked {
+            13 => self.hear(Message::Land(LandingRequest {
                 into: None,
                 despite_findings: false,
                 unproved: false,
@@ -126,7 +128,7 @@ impl World<'_> {
         let late = match &self.batch.proof {
             Proof::Searching(_) => Vec::new(),
             _ => vec![
-                Message::Judged(BatchEvent::FellOut {
+                Message::TestsRan(BatchEvent::NoLongerMerges {
                     strand: task.clone(),
                     files: Vec::new(),
                     with: Vec::new(),
@@ -137,7 +139,7 @@ impl World<'_> {
                     tree: "late".into(),
                     apart: false,
                 },
-                Message::NotProved(Doubt::Trouble, "late".into()),
+                Message::NotProved(UnprovedReason::Trouble, "late".into()),
             ],
         };
         let landing = match (&self.batch.status, &self.batch.landed) {
@@ -174,7 +176,7 @@ impl World<'_> {
     pub(super) fn reopen(&mut self, alive: &mut OrCrash) -> bool {
         let tasks = self.design.tasks.len();
         let message = match self.dice.below(4) {
-            0 => Message::Land(LandingAsked {
+            0 => Message::Land(LandingRequest {
                 into: self.dice.one_in(3).then(|| "main".to_owned()),
                 despite_findings: self.dice.one_in(2),
                 unproved: self.dice.one_in(3),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::lines;
-use super::{Call, title};
+use super::{AcpCall, title};
 use crate::Order;
 use crate::{Entry, FileChange, ToolKind};
 
@@ -21,7 +21,7 @@ const BEFORE_AND_AFTER: &[(&str, &str)] = &[
 const WHOLE: &[&str] = &["content", "file_text", "fileText"];
 
 /// The files that a call changed which ended well.
-pub(super) fn edits(call: &Call, output: &str, raw: &Value, order: &Order) -> Vec<Entry> {
+pub(super) fn edits(call: &AcpCall, output: &str, raw: &Value, order: &Order) -> Vec<Entry> {
     let native = native_hunks(raw).filter(|_| call.diffs.len() <= 1);
     if !call.diffs.is_empty() {
         let diffs = call.diffs.iter();
@@ -63,7 +63,7 @@ fn told(diff: &Value, native: Option<&str>, order: &Order) -> Option<Entry> {
 }
 
 /// What the input of a call means for its file.
-fn meant(call: &Call, output: &str, raw: &Value) -> (FileChange, Option<String>) {
+fn meant(call: &AcpCall, output: &str, raw: &Value) -> (FileChange, Option<String>) {
     let text = |name: &str| call.input[name].as_str();
     let mut pairs = BEFORE_AND_AFTER.iter();
     let pair = pairs.find_map(|(before, after)| Some((text(before)?, text(after)?)));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Call;
+use super::AcpCall;
 use crate::Order;
 use crate::ToolKind;
 
@@ -108,7 +108,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// What a call does, in the same words for all agents.
-pub(super) fn title(call: &Call, kind: ToolKind, order: &Order) -> String {
+pub(super) fn title(call: &AcpCall, kind: ToolKind, order: &Order) -> String {
     let input = &call.input;
     let given = |names: &[&str]| names.iter().find_map(|name| input[*name].as_str());
     let (_, own) = call.title.split_once(BETWEEN).unwrap_or(("", &call.title));
@@ -135,7 +135,7 @@ pub(super) fn title(call: &Call, kind: ToolKind, order: &Order) -> String {
 }
 
 /// The file that a call is about.
-pub(super) fn path(call: &Call) -> Option<&str> {
+pub(super) fn path(call: &AcpCall) -> Option<&str> {
     let names = ["path", "file_path", "filePath", "abs_path", "filename"];
     let given = names.iter().find_map(|name| call.input[*name].as_str());
     let told = call.diffs.first().and_then(|diff| diff["path"].as_str());
@@ -143,7 +143,7 @@ pub(super) fn path(call: &Call) -> Option<&str> {
 }
 
 /// Whether a file is written as a whole.
-fn is_whole(call: &Call) -> bool {
+fn is_whole(call: &AcpCall) -> bool {
     let name = call.name.as_deref().unwrap_or_default().to_lowercase();
     let is_given = ["content", "file_text"]
         .iter()

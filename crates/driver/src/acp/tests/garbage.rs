@@ -192,7 +192,7 @@ proptest! {
             garbage,
         ];
         for line in lines {
-            let mut out = crate::Out::default();
+            let mut out = crate::ProtocolOutput::default();
             talk.acp.hear(&line, &mut out);
             prop_assert_eq!(out.entries, vec![crate::Entry::Raw { text: line }]);
         }

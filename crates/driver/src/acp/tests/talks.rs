@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Talk, concluded, order};
 use crate::{Exit, Outcome, Trouble};
-use crate::{Order, Protocol, Speaks};
+use crate::{Order, Protocol, ProtocolKind};
 
 /// A talk up to the answer to the first session.
 fn opened(order: &Order, session: &Value) -> Talk {
@@ -61,7 +61,7 @@ impl Talk {
 
 fn with(mode: &str, model: &str) -> Order {
     Order {
-        speaks: Speaks::Acp {
+        speaks: ProtocolKind::Acp {
             mode: Some(mode.to_owned()),
             errors_are_text: false,
         },
@@ -135,7 +135,7 @@ fn a_model_that_does_not_exist_is_told_with_those_that_do() {
     assert_eq!(method, "session/set_model");
     talk.hear(&json!({"id": id, "error": {"code": -32602, "message": "no"}}).to_string());
     assert!(talk.story.is_dismissed);
-    talk.ends("Failed(Configuration) \"there is no model huge; it knows small, big\"");
+    talk.ends("Failed(Configuration) \"unknown model huge; available: small, big\"");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn an_agent_that_ends_without_an_answer_has_crashed() {
     talk.act(|acp, out| acp.complained("panicked at main.rs", out));
     talk.act(|acp, out| acp.complained("    at frame (1:2)", out));
     talk.ends("Failed(Crash) \"panicked at main.rs\"");
-    working().ends("Failed(Crash) \"it ended with exit code 0\"");
+    working().ends("Failed(Crash) \"it exited with code 0\"");
 }
 
 #[test]
@@ -390,5 +390,5 @@ fn a_turn_that_ends_in_mid_work_is_not_taken_for_done() {
         talk.update("s", &tool);
     }
     talk.answer("session/prompt", ended());
-    talk.ends("Failed(Network) \"its turns end in mid-work, without a word\"");
+    talk.ends("Failed(Network) \"its turns keep ending without a message\"");
 }

@@ -40,17 +40,17 @@ fn unknown_keys_are_refused_with_the_nearest() {
     for (text, message, hint) in [
         (
             "max_paralel = 3",
-            "pleach.toml:1: there is no key \"max_paralel\"",
+            "pleach.toml:1: unknown key \"max_paralel\"",
             "did you mean max_parallel?",
         ),
         (
             "model = \"big\"",
-            "pleach.toml:1: there is no key \"model\"",
+            "pleach.toml:1: unknown key \"model\"",
             "did you mean model below [agents.NAME]?",
         ),
         (
             "[agents.a]\ncomand = [\"x\"]",
-            "pleach.toml:2: there is no key \"agents.a.comand\"",
+            "pleach.toml:2: unknown key \"agents.a.comand\"",
             "did you mean command?",
         ),
         (

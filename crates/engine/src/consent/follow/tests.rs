@@ -1,14 +1,15 @@
 //! Links and imports in small trees.
 
+use pleach_git::git::Call;
+use pleach_git::git::read::Entry;
+
 use super::*;
-use crate::git::Call;
-use crate::git::read::Entry;
 
 /// Files written `path: text` and links `path -> target`.
 struct Files(Vec<(String, &'static str, String)>);
 
 fn id(text: &str) -> String {
-    crate::consent::hash([text])
+    pleach_system::text::hash::hash([text])
 }
 
 impl Objects for Files {

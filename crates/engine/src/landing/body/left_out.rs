@@ -3,10 +3,10 @@
 //! Its work is in the author's repository only, so what gets it are commands for the author.
 
 use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_system::text::neutral_text::{code, cut, escaped};
 
 use super::words::{named, number, time, up_to};
 use super::{Fate, LONGEST_NAME, LONGEST_TEXT, MOST_NAMES, TaskAccount};
-use crate::neutral_text::{code, cut, escaped};
 
 /// One entry of the list.
 pub(super) fn item(batch: BatchNumber, task: &TaskAccount) -> String {
@@ -41,14 +41,11 @@ fn why(fate: &Fate) -> String {
             }
         }
         Fate::Invalid { with } => match with.as_slice() {
-            [] => "**Breaks the tests** on top of the base alone.".to_owned(),
-            with => format!(
-                "**Breaks the tests:** they failed first when it came together with {}.",
-                tasks(with)
-            ),
+            [] => "**Breaks the tests** on the base alone.".to_owned(),
+            with => format!("**Breaks the tests** together with {}.", tasks(with)),
         },
         Fate::Failed { error } => format!("**Failed:** {}", told(error)),
-        Fate::TimedOut => "**Ran out of time.**".to_owned(),
+        Fate::TimedOut => "**Timed out.**".to_owned(),
         Fate::Blocked { because } => format!("**Blocked:** {}", told(because)),
         Fate::Cancelled | Fate::Merged | Fate::NoChanges => "**Cancelled.**".to_owned(),
     }
@@ -56,7 +53,7 @@ fn why(fate: &Fate) -> String {
 
 fn told(text: &str) -> String {
     match escaped(&cut(text, LONGEST_TEXT)).as_str() {
-        "" => "nobody knows why.".to_owned(),
+        "" => "reason unknown.".to_owned(),
         text => text.to_owned(),
     }
 }
@@ -81,7 +78,7 @@ fn how(batch: BatchNumber, task: &TaskAccount) -> String {
             command("retry"),
         ),
         None if task.attempts > 0 => format!(
-            "{} brings back what there is of it, {} tries again.",
+            "{} restores its work, {} tries again.",
             command("recover"),
             command("retry"),
         ),

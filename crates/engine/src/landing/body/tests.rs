@@ -4,7 +4,7 @@ mod properties;
 mod rendered;
 
 use super::*;
-use crate::neutral_text;
+use pleach_system::text::neutral_text;
 use rendered::{Rendered, is_mention, reference_after_keyword};
 
 const BASE: &str = "5c1107fce41d707c379e19969f8a8a8ba682dd97";
@@ -129,7 +129,7 @@ fn trouble_with_the_tests_is_told_as_such() {
         ..account(vec![merged("a", "Read numbers")])
     };
     let text = body(&account);
-    let told = "**Not proved:** `make check` could not be run on top of 5c1107fce4: no space left on device";
+    let told = "**Not proved:** `make check` could not be run on this result, based on 5c1107fce4: no space left on device";
     assert!(text.contains(told), "{text}");
 }
 
@@ -388,11 +388,7 @@ fn much_is_cut_by_whole_pieces_and_counted() {
     check_rows(&account, &seen);
     let told = |count: usize, after: &str| text.contains(&format!("{count}{after}"));
     // The last item says how many are missing.
-    assert!(
-        told(900 - (seen.items - 1), " more, which"),
-        "{}",
-        seen.items
-    );
+    assert!(told(900 - (seen.items - 1), " more; "), "{}", seen.items);
     assert!(
         told(2_000 - (seen.rows.len() - 1), " tasks more are"),
         "{}",

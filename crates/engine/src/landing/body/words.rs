@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
+use pleach_git::git::CommitId;
+use pleach_system::text::neutral_text::{cut, escaped};
+
 use super::{LONGEST_NAME, TaskAccount};
-use crate::git::CommitId;
-use crate::neutral_text::{cut, escaped};
 
 /// A task by id and title, for the start of a sentence.
 pub(super) fn named(task: &TaskAccount) -> String {

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::git::CommitId;
-use crate::secrets::Secret;
+use pleach_git::git::CommitId;
 
 /// Something that had better not be pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +24,8 @@ pub struct Finding {
 pub enum FindingKind {
     /// A key or a token.
     Secret {
-        /// Whose it is.
-        secret: Secret,
+        /// What it is, in words for people.
+        name: &'static str,
         /// How it begins: four characters at most, none of a key that is a file.
         begin: String,
     },
@@ -74,13 +73,15 @@ impl fmt::Display for Finding {
             write!(f, ":{line}")?;
         }
         match &self.kind {
-            FindingKind::Secret { secret, begin } if begin.is_empty() => write!(f, ": {secret}"),
-            FindingKind::Secret { secret, begin } => write!(f, ": {secret} ({begin}…)"),
+            FindingKind::Secret { name, begin } if begin.is_empty() => write!(f, ": {name}"),
+            FindingKind::Secret { name, begin } => write!(f, ": {name} ({begin}…)"),
             FindingKind::Known { name } if name.is_empty() => {
-                f.write_str(": a value that logs hide")
+                f.write_str(": a value hidden in logs")
             }
             FindingKind::Known { name } => write!(f, ": the value of {name}"),
-            FindingKind::EnvFile => f.write_str(": a new file that usually holds secrets"),
+            FindingKind::EnvFile => {
+                f.write_str(": a new file of a kind that usually holds secrets")
+            }
             FindingKind::Large { bytes } => {
                 write!(
                     f,
@@ -97,14 +98,14 @@ impl fmt::Display for Finding {
         }?;
         f.write_str(match self.within {
             None => "",
-            Some(Within::Message) => " in its message",
-            Some(Within::Author) => " in its author",
-            Some(Within::Committer) => " in its committer",
-            Some(Within::Header) => " in its header",
-            Some(Within::Name) => " in the name of a file",
+            Some(Within::Message) => " in the commit message",
+            Some(Within::Author) => " in the author",
+            Some(Within::Committer) => " in the committer",
+            Some(Within::Header) => " in a commit header",
+            Some(Within::Name) => " in a file name",
         })?;
         match &self.earlier {
-            Some(commit) => write!(f, " (in commit {:.10}, gone later)", commit.as_str()),
+            Some(commit) => write!(f, " (in commit {:.10}, removed later)", commit.as_str()),
             None => Ok(()),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::git::read::text;
-use crate::git::{CommitId, GitError, Store, parse_id};
+use pleach_git::git::read::text;
+use pleach_git::git::{CommitId, GitError, Store, parse_id};
 
 /// What is new to a server.
 #[derive(Debug)]

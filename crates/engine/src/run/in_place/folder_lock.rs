@@ -8,11 +8,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use pleach_git::git::Store;
+use pleach_log::batch_paths::project_name;
+use pleach_system::state_folder::{LockedFile, StateFolder, try_lock};
+
 use super::InPlaceError;
-use crate::batch_paths::project_name;
-use crate::git::Store;
 use crate::run::RunError;
-use crate::state_folder::{Locked, StateFolder, try_lock};
 
 /// Whoever looks at the others holds it.
 const TURN: &str = "turn";
@@ -21,7 +22,7 @@ const TURN: &str = "turn";
 #[derive(Debug)]
 pub(in crate::run) struct FolderLock {
     #[expect(dead_code, reason = "holding it is its use")]
-    locked: Locked,
+    locked: LockedFile,
 }
 
 impl FolderLock {
@@ -41,7 +42,7 @@ impl FolderLock {
 }
 
 /// The lock, or the folder of whoever is in the way.
-fn take_in(place: &Path, name: &str, folder: &Path) -> io::Result<Result<Locked, PathBuf>> {
+fn take_in(place: &Path, name: &str, folder: &Path) -> io::Result<Result<LockedFile, PathBuf>> {
     let turn = File::options()
         .create(true)
         .append(true)

@@ -5,10 +5,11 @@
 use std::fs;
 use std::path::Path;
 
+use pleach_git::git::{Git, Store};
+use pleach_log::batch_paths::project_name;
+
 use super::check_fit;
-use crate::batch_paths::project_name;
 use crate::consent::{Change, ChangeKind, Role, SteeringFiles, What, is_steering};
-use crate::git::{Git, Store};
 use crate::run::rehearsal::{Rehearsal, consent};
 use crate::run::{RunError, RunRequest};
 

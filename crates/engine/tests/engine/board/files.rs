@@ -141,7 +141,7 @@ fn what_a_mirrored_task_is_is_said_in_its_file() {
     };
     let error = scene.change(&dig.id, &title).unwrap_err();
     assert_eq!(error.code(), "task_of_plan_file");
-    assert_eq!(error.hint().unwrap(), "change it in TODO.md:3");
+    assert_eq!(error.hint().unwrap(), "edit it in TODO.md:3");
     assert_eq!(
         refused(scene.board.delete_task(&dig.id)),
         "task_of_plan_file"

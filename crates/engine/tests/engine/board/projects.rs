@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use pleach_engine::board::ProjectStatus;
-use pleach_engine::git::{Git, Logins, Store};
+use pleach_git::git::{Git, Logins, Store};
 use pleach_testkit::TestRepo;
 
 use super::{Board, BoardEvent, Database, Logged, Scene, StateFolder, refused, save};
@@ -40,15 +40,12 @@ fn what_is_no_folder_is_no_project() {
     let folder = scene.repo.path().display();
     let missing = scene.repo.path().join("such/place");
     for (wrong, hint) in [
-        (
-            Path::new("relative"),
-            "give the whole path, from / on".into(),
-        ),
+        (Path::new("relative"), "pass an absolute path".into()),
         (
             &missing,
-            format!("the machine of the server has {folder}, but not what follows"),
+            format!("on the server's machine, only {folder} exists"),
         ),
-        (&file, format!("{folder} is one")),
+        (&file, format!("{folder} is a folder")),
     ] {
         let error = scene.board.add_folder(wrong).unwrap_err();
         assert_eq!(

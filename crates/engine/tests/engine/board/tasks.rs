@@ -180,7 +180,7 @@ fn a_batch_marks_tasks_of_the_board_and_tells_those_that_changed() {
         (TaskId::new("2"), TaskStatus::Pending),
         (TaskId::new("nobody"), TaskStatus::Completed),
     ];
-    database.mark_on_board(&scene.project, &states).unwrap();
+    pleach_engine::board::mark_on_board(&mut database, &scene.project, &states).unwrap();
     assert_eq!(scene.named("a").status, "in_progress");
     assert_eq!(scene.told()[2..], ["updated a"]);
 }

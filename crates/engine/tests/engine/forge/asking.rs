@@ -1,6 +1,5 @@
 //! What is asked of forges, and what comes of it when nothing fails.
 
-use pleach_domain::choice::{ForgeKind, UnknownKind};
 use pleach_engine::forge::{Draft, ForgeError, PullRequest, connect, open_pull_request};
 use pleach_testkit::{ForgeStep, ForgeStyle};
 
@@ -167,14 +166,4 @@ fn without_a_login_nothing_is_asked() {
     assert!(told.contains("PLEACH_GIT_TOKEN"), "{told}");
     assert!(matches!(error, ForgeError::NoLogin { .. }));
     assert_eq!(scene.forge.requests().len(), 0);
-}
-
-#[test]
-fn kinds_are_known_by_their_words() {
-    use ForgeKind::{GitHub, GitLab, Gitea, None};
-    for kind in [GitHub, GitLab, Gitea, None] {
-        assert_eq!(kind.word().parse(), Ok(kind));
-    }
-    let error: UnknownKind = "bitbucket".parse::<ForgeKind>().unwrap_err();
-    assert!(error.to_string().contains("\"bitbucket\""));
 }

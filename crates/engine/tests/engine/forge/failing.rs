@@ -6,17 +6,17 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use pleach_engine::forge::{Forge, ForgeError, connect_within, open_pull_request};
-use pleach_engine::git::Pauses;
-use pleach_testkit::{Failure, Fault, ForgeStep, ForgeStyle};
+use pleach_git::git::Pauses;
+use pleach_testkit::{Failure, ForgeFault, ForgeStep, ForgeStyle};
 
 use crate::forge::scene::{ALL, HEAD, PROJECT, Scene, TOKEN, assert_forge_error, draft, pauses};
 
-const PASSING: [Fault; 5] = [
-    Fault::Cut,
-    Fault::Status(500),
-    Fault::Status(502),
-    Fault::Garbage,
-    Fault::Throttled(0),
+const PASSING: [ForgeFault; 5] = [
+    ForgeFault::Cut,
+    ForgeFault::Status(500),
+    ForgeFault::Status(502),
+    ForgeFault::Garbage,
+    ForgeFault::Throttled(0),
 ];
 
 /// What is asked on the way to a new pull request.
@@ -82,8 +82,8 @@ fn an_answer_that_never_comes_counts_as_lost() {
     // Long enough for every other answer, however busy the machine is.
     let hasty = scene.connect_within(Duration::from_secs(6));
     for failure in [
-        Failure::Before(Fault::Silence),
-        Failure::After(Fault::Silence),
+        Failure::Before(ForgeFault::Silence),
+        Failure::After(ForgeFault::Silence),
     ] {
         check_passing(&scene, &*hasty, ForgeStep::Create, failure);
     }
@@ -93,8 +93,8 @@ fn an_answer_that_never_comes_counts_as_lost() {
 fn an_update_whose_answer_is_lost_is_made_again() {
     for style in ALL {
         for failure in [
-            Failure::Before(Fault::Cut),
-            Failure::After(Fault::Status(502)),
+            Failure::Before(ForgeFault::Cut),
+            Failure::After(ForgeFault::Status(502)),
         ] {
             let scene = Scene::pushed(style);
             let number = scene.forge.open(PROJECT, HEAD, "main", None);
@@ -109,16 +109,16 @@ fn an_update_whose_answer_is_lost_is_made_again() {
 #[test]
 fn what_does_not_pass_is_asked_once_and_told() {
     let faults = [
-        (Fault::BadLogin, "login_rejected", "PLEACH_GIT_TOKEN"),
-        (Fault::NoRights, "no_rights", "PLEACH_GIT_TOKEN"),
+        (ForgeFault::BadLogin, "login_rejected", "PLEACH_GIT_TOKEN"),
+        (ForgeFault::NoRights, "no_rights", "PLEACH_GIT_TOKEN"),
         (
-            Fault::Status(403),
+            ForgeFault::Status(403),
             "no_rights",
             "something about https://host/",
         ),
-        (Fault::Status(418), "refused", "418"),
-        (Fault::RateLimited(3600), "rate_limited", "until 20"),
-        (Fault::Throttled(3600), "rate_limited", "until 20"),
+        (ForgeFault::Status(418), "refused", "418"),
+        (ForgeFault::RateLimited(3600), "rate_limited", "until 20"),
+        (ForgeFault::Throttled(3600), "rate_limited", "until 20"),
     ];
     for style in ALL {
         let scene = Scene::pushed(style);
@@ -143,7 +143,7 @@ fn an_update_that_is_refused_still_names_the_pull_request() {
         let number = scene.forge.open(PROJECT, HEAD, "main", None);
         scene
             .forge
-            .fail(ForgeStep::Update, Failure::Before(Fault::NoRights));
+            .fail(ForgeStep::Update, Failure::Before(ForgeFault::NoRights));
         let error = scene.open().unwrap_err();
         let told = assert_forge_error(&error, "not_updated");
         assert!(told.contains("PLEACH_GIT_TOKEN"), "{told}");
@@ -157,11 +157,11 @@ fn a_failure_that_stays_ends_after_the_last_pause() {
     for _ in 0..9 {
         scene
             .forge
-            .fail(ForgeStep::Create, Failure::Before(Fault::Cut));
+            .fail(ForgeStep::Create, Failure::Before(ForgeFault::Cut));
     }
     let error = scene.open().unwrap_err();
     let told = assert_forge_error(&error, "unreachable");
-    assert!(told.contains("not made twice"), "{told}");
+    assert!(told.contains("created twice"), "{told}");
     assert_eq!(scene.forge.count(ForgeStep::Create), 3);
     assert_eq!(scene.forge.count(ForgeStep::Find), 3, "looked before each");
 }
@@ -170,9 +170,10 @@ fn a_failure_that_stays_ends_after_the_last_pause() {
 fn a_limit_says_when_it_ends_and_a_short_one_is_waited_for() {
     for style in ALL {
         let scene = Scene::pushed(style);
-        scene
-            .forge
-            .fail(ForgeStep::Find, Failure::Before(Fault::RateLimited(3000)));
+        scene.forge.fail(
+            ForgeStep::Find,
+            Failure::Before(ForgeFault::RateLimited(3000)),
+        );
         let Err(ForgeError::RateLimited { until, .. }) = scene.open() else {
             panic!("{style:?}: no limit");
         };
@@ -180,7 +181,7 @@ fn a_limit_says_when_it_ends_and_a_short_one_is_waited_for() {
         assert!((2990..=3000).contains(&left.as_secs()), "{left:?}");
         scene
             .forge
-            .fail(ForgeStep::Find, Failure::Before(Fault::Throttled(1)));
+            .fail(ForgeStep::Find, Failure::Before(ForgeFault::Throttled(1)));
         let pauses = Pauses::of([Duration::from_secs(2)]);
         let started = Instant::now();
         open_pull_request(&*scene.connect(), &draft("text"), &pauses).unwrap();
@@ -200,7 +201,7 @@ fn nobody_is_followed_to_another_place() {
             );
             scene
                 .forge
-                .fail(*step, Failure::Before(Fault::MovedTo(place)));
+                .fail(*step, Failure::Before(ForgeFault::MovedTo(place)));
             let told = assert_forge_error(&scene.open().unwrap_err(), "moved");
             assert!(told.contains("/repos/acme/new"), "{told}");
             assert!(told.contains("git remote set-url origin"), "{told}");

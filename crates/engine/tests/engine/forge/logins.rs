@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pleach_domain::choice::ForgeKind;
 use pleach_engine::forge::{Project, Unrecognised};
-use pleach_engine::git::{Git, Logins, Store};
+use pleach_git::git::{Git, Logins, Store};
 use pleach_testkit::{ForgeStyle, TestRepo};
 
 use crate::forge::scene::{Scene, TOKEN};

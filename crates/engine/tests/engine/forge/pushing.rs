@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use pleach_engine::forge::{Project, connect};
-use pleach_engine::git::{CommitId, Git, Logins, PushError, Pushed, Store};
-use pleach_testkit::{Failure, Fault, ForgeStep, ForgeStyle, TestRepo};
+use pleach_git::git::{CommitId, Git, Logins, PushError, Pushed, Store};
+use pleach_testkit::{Failure, ForgeFault, ForgeStep, ForgeStyle, TestRepo};
 
 use crate::forge::scene::{HEAD, PROJECT, Scene, TOKEN, assert_push_error, pauses};
 
@@ -94,7 +94,7 @@ fn a_commit_that_would_lose_something_is_not_pushed() {
     let pushed = store.push(&other, HEAD, Some(&tip), &logins, &pauses());
     let error = pushed.unwrap_err();
     let told = assert_push_error(&error, "branch_taken");
-    assert!(told.contains("never pushes with force"), "{told}");
+    assert!(told.contains("never force-pushes"), "{told}");
     assert_eq!(scene.server_branch(HEAD).unwrap(), tip.as_str());
 }
 
@@ -163,7 +163,7 @@ fn logins_that_lack_or_do_not_fit_are_told_apart() {
 #[test]
 fn a_login_without_the_right_to_push_is_told() {
     let scene = scene();
-    let forbidden = Failure::Before(Fault::Status(403));
+    let forbidden = Failure::Before(ForgeFault::Status(403));
     scene.forge.fail(ForgeStep::AnnouncePush, forbidden);
     let error = scene.push(None).unwrap_err();
     let told = assert_push_error(&error, "no_rights");
@@ -178,7 +178,7 @@ fn a_login_without_the_right_to_push_is_told() {
 #[test]
 fn a_network_that_comes_back_is_outlasted() {
     for step in [ForgeStep::Fetch, ForgeStep::AnnouncePush, ForgeStep::Push] {
-        for fault in [Fault::Cut, Fault::Status(502)] {
+        for fault in [ForgeFault::Cut, ForgeFault::Status(502)] {
             for failure in [
                 Failure::Before(fault.clone()),
                 Failure::After(fault.clone()),
@@ -200,7 +200,7 @@ fn a_network_that_stays_away_is_told_after_the_last_pause() {
     for _ in 0..9 {
         scene
             .forge
-            .fail(ForgeStep::Push, Failure::Before(Fault::Cut));
+            .fail(ForgeStep::Push, Failure::Before(ForgeFault::Cut));
     }
     let error = scene.push(None).unwrap_err();
     let told = assert_push_error(&error, "unreachable");

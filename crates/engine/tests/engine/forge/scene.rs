@@ -7,13 +7,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use pleach_domain::choice::ForgeKind;
-use pleach_engine::causes::with_causes;
 use pleach_engine::forge::{
     Draft, Forge, ForgeError, Project, PullRequest, connect_within, open_pull_request,
 };
-use pleach_engine::git::{
-    CommitId, Git, Login, Logins, Pauses, PushError, Pushed, Store, answer_git,
-};
+use pleach_git::git::{CommitId, Git, Login, Logins, Pauses, PushError, Pushed, Store, answer_git};
+use pleach_system::text::causes::with_causes;
 use pleach_testkit::{ForgeServer, ForgeStyle, TestRepo};
 
 pub(crate) const TOKEN: &str = "t0ken-0123456789abcdef";

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use pleach_engine::git::FastForwardError;
+use pleach_git::git::FastForwardError;
 
 use crate::landing::fast_forward::scene;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use pleach_engine::git::{CommitId, FastForwardError, FastForwarded, Store};
+use pleach_git::git::{CommitId, FastForwardError, FastForwarded, Store};
 use pleach_testkit::TestRepo;
 
 use crate::landing::{id, open};
@@ -310,10 +310,10 @@ fn what_is_under_way_is_not_disturbed() {
     assert_eq!(what(&scene), "a cherry-pick");
     scene.repo.git(&["cherry-pick", "--abort"]);
     fails(&["rebase", "side"]);
-    assert_eq!(what(&scene), "a rebase or a bisection of it");
+    assert_eq!(what(&scene), "a rebase or a bisect");
     scene.repo.git(&["rebase", "--abort"]);
     scene.repo.git(&["bisect", "start", "HEAD", "HEAD~1"]);
-    assert_eq!(what(&scene), "a rebase or a bisection of it");
+    assert_eq!(what(&scene), "a rebase or a bisect");
     scene.repo.git(&["bisect", "reset"]);
     scene.land("main").unwrap();
 }
@@ -386,7 +386,7 @@ fn a_bare_repository_moves_its_branch() {
     scene
         .repo
         .git(&["clone", "--quiet", "--bare", "--no-local", from, name]);
-    let git = pleach_engine::git::Git::find().unwrap();
+    let git = pleach_git::git::Git::find().unwrap();
     let store = Store::open(git, &scene.repo.beside("stores"), &bare).unwrap();
     let first = scene.repo.git(&["rev-parse", "HEAD~1"]);
     scene
@@ -412,7 +412,7 @@ fn a_subfolder_and_names_of_any_kind_are_no_trouble() {
     let tip = id(&repo.commit("new"));
     repo.git(&["switch", "--quiet", "main"]);
     let folder: &Path = &repo.path().join("deep/down");
-    let git = pleach_engine::git::Git::find().unwrap();
+    let git = pleach_git::git::Git::find().unwrap();
     let store = Store::open(git, &repo.beside("stores"), folder).unwrap();
     repo.write(odd[0], "mine\n");
     let error = store.fast_forward("main", &tip).unwrap_err();

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use pleach_engine::landing::scan::scan;
-use pleach_engine::secrets::{Hider, Secrets};
+use pleach_system::secrets::{Hider, Secrets};
 use pleach_testkit::TestRepo;
 
 use crate::landing::{id, open};
@@ -55,9 +55,9 @@ fn a_new_secret_is_named_by_file_and_line_and_never_repeated() {
     repo.write("c.bin", format!("\0\0\n\n{}", token().replace('k', "K")));
     repo.commit("leak");
     let expected = [
-        "b.json:1: a token of npm (npm_…)",
-        "c.bin: a token of GitHub (ghp_…)",
-        "src/a.rs:3: a token of GitHub (ghp_…)",
+        "b.json:1: npm token (npm_…)",
+        "c.bin: GitHub token (ghp_…)",
+        "src/a.rs:3: GitHub token (ghp_…)",
     ];
     assert_eq!(found(&repo), expected);
 }
@@ -83,12 +83,9 @@ fn a_known_value_is_found_in_commits_names_and_links_unless_the_base_has_it() {
     };
     let found = all(&base, &one);
     // Each way to write it is told once.
-    assert_eq!(
-        found,
-        ["by [hidden:DB]: the value of DB in the name of a file"]
-    );
+    assert_eq!(found, ["by [hidden:DB]: the value of DB in a file name"]);
     let earlier = format!(
-        "by [hidden:DB]: the value of DB in the name of a file (in commit {one:.10}, gone later)"
+        "by [hidden:DB]: the value of DB in a file name (in commit {one:.10}, removed later)"
     );
     assert_eq!(all(&base, &repo.head()), [earlier]);
     assert_eq!(all(&one, &repo.head()), [""; 0], "the base has it");
@@ -102,7 +99,10 @@ fn a_known_value_is_found_in_commits_names_and_links_unless_the_base_has_it() {
         "-m",
         "for hunter2-hunter2",
     ]);
-    let message = format!("commit {:.10}: the value of DB in its message", repo.head());
+    let message = format!(
+        "commit {:.10}: the value of DB in the commit message",
+        repo.head()
+    );
     assert_eq!(all(&base, &repo.head()), [message]);
 }
 
@@ -121,7 +121,7 @@ fn what_was_there_before_is_no_news() {
     repo.git(&["mv", "moved", "edited"]);
     repo.write("edited", format!("{old}and more\n"));
     repo.commit("one more");
-    assert_eq!(found(&repo), ["a:2: a token of npm (npm_…)"]);
+    assert_eq!(found(&repo), ["a:2: npm token (npm_…)"]);
 }
 
 #[test]
@@ -148,10 +148,10 @@ fn a_secret_that_a_later_commit_took_away_is_pushed_all_the_same() {
     repo.write("a", "nothing again\n");
     fs::remove_file(repo.path().join(".env")).unwrap();
     repo.commit("oh");
-    let where_ = format!(" (in commit {}, gone later)", &leak[..10]);
+    let where_ = format!(" (in commit {}, removed later)", &leak[..10]);
     let expected = [
-        format!(".env: a new file that usually holds secrets{where_}"),
-        format!("a:1: a token of GitHub (ghp_…){where_}"),
+        format!(".env: a new file of a kind that usually holds secrets{where_}"),
+        format!("a:1: GitHub token (ghp_…){where_}"),
     ];
     assert_eq!(found(&repo), expected);
     let base = repo.git(&["rev-parse", "HEAD~2"]);
@@ -181,7 +181,7 @@ fn what_a_merge_brings_from_the_base_is_no_news() {
     repo.write("task", other_token());
     repo.commit("a new one");
     let told = between(&repo, &base, &repo.head());
-    assert_eq!(told, ["task:1: a token of npm (npm_…)"]);
+    assert_eq!(told, ["task:1: npm token (npm_…)"]);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn files_of_settings_count_when_they_are_new_and_no_examples() {
         repo.write(file, format!("B={file}\n"));
     }
     repo.commit("settings");
-    let told = ": a new file that usually holds secrets";
+    let told = ": a new file of a kind that usually holds secrets";
     let expected = ["a/.env.production", "a/b/.ENV"].map(|file| format!("{file}{told}"));
     assert_eq!(found(&repo), expected);
 }
@@ -304,8 +304,8 @@ fn everything_counts_that_no_branch_of_the_server_has() {
         found.iter().map(ToString::to_string).collect()
     };
     let (mine, theirs) = (
-        "mine:1: a token of npm (npm_…)",
-        "feature:1: a token of GitHub (ghp_…)",
+        "mine:1: npm token (npm_…)",
+        "feature:1: GitHub token (ghp_…)",
     );
     assert_eq!(all(&[&server, &feature]), [mine]);
     assert_eq!(all(&[&server]), [theirs, mine]);

@@ -3,9 +3,9 @@
 use std::fs;
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_engine::database::Database;
 use pleach_engine::resolve::{Begun, ResolveError};
-use pleach_engine::worktree::{TreeState, finish_removals, list};
+use pleach_git::worktree::{TreeState, finish_removals, list};
+use pleach_log::database::Database;
 
 use super::scene::{Scene, names, of_task};
 

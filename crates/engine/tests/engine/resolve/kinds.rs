@@ -3,7 +3,7 @@
 use std::fs;
 
 use pleach_engine::resolve::ResolveError;
-use pleach_engine::weave::Kind;
+use pleach_git::weave::Kind;
 use pleach_testkit::TestRepo;
 
 use super::scene::Scene;
@@ -134,7 +134,7 @@ fn lines_that_look_like_marks_and_were_there_before_are_none() {
     let error = scene.resolution().finish().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "conflict markers are left in a.txt:1, a.txt:5"
+        "unresolved conflict markers in a.txt:1, a.txt:5"
     );
     scene.write("a.txt", &format!("both\n{text}"));
     scene.resolution().finish().unwrap();

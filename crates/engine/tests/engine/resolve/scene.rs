@@ -11,11 +11,11 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_domain::task::Priority;
 use pleach_domain::task_state::Commit;
-use pleach_engine::database::{BatchTask, Database, NewBatch};
-use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::resolve::{Resolution, Started};
-use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
+use pleach_git::git::{CommitId, Git, Store};
+use pleach_log::database::{BatchTask, Database, NewBatch};
+use pleach_system::state_folder::StateFolder;
 use pleach_testkit::TestRepo;
 use serde_json::json;
 

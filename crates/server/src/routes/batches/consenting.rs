@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::control::control;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::Named;
+use crate::input::PathParams;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(pending_consent))
@@ -116,7 +116,7 @@ struct PendingAnswer {
     responses((status = 200, body = PendingAnswer), (status = 404, body = ErrorBody)))]
 async fn pending_consent(
     State(app): State<App>,
-    Named(id): Named<u32>,
+    PathParams(id): PathParams<u32>,
 ) -> Result<Json<PendingAnswer>, Refusal> {
     let pending = app.blocking(move |app| Ok(control(app, id).pending_consent()?));
     let pending: Option<PendingConsent> = pending.await?;

@@ -6,14 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use pleach_domain::batch::LandingAsked;
+use pleach_domain::batch::LandingRequest;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
-use pleach_engine::causes::with_causes;
 use pleach_engine::control::{Control, Effect};
 use pleach_engine::resolve::{Begun, Resolution, ResolveError};
 use pleach_engine::run::take_up;
-use pleach_engine::view::BatchView;
+use pleach_log::view::BatchView;
+use pleach_system::text::causes::with_causes;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -24,7 +24,7 @@ use super::{shown, stored};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::{Settled, TO_THE_END, begin, within};
-use crate::input::{Body, Named};
+use crate::input::{Body, PathParams};
 
 /// How long an effect is waited for if nothing is said, and at most.
 const USUAL_WAIT: u64 = 10;
@@ -126,7 +126,7 @@ struct Approval {
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn approve(
     State(app): State<App>,
-    Named(id): Named<u32>,
+    PathParams(id): PathParams<u32>,
     headers: HeaderMap,
     Body(approval): Body<Approval>,
 ) -> Result<Response, Refusal> {
@@ -161,13 +161,13 @@ struct LandingWish {
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn land(
     State(app): State<App>,
-    Named(id): Named<u32>,
+    PathParams(id): PathParams<u32>,
     headers: HeaderMap,
     Body(wish): Body<LandingWish>,
 ) -> Result<Response, Refusal> {
     app.may_start()?;
     let work = move |app: &App| {
-        let asked = LandingAsked {
+        let asked = LandingRequest {
             into: wish.into,
             despite_findings: false,
             unproved: wish.unproved,
@@ -185,7 +185,7 @@ async fn land(
                 StatusCode::CONFLICT,
                 "not_landed",
                 format!("batch {number} did not land: {why}"),
-                "the result is on its branch; land it again when that is mended",
+                "the result is on its branch; land it again once that is fixed",
             )),
         }
     };
@@ -200,7 +200,7 @@ async fn land(
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn resume(
     State(app): State<App>,
-    Named(id): Named<u32>,
+    PathParams(id): PathParams<u32>,
     headers: HeaderMap,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Refusal> {
@@ -208,16 +208,16 @@ async fn resume(
     let work = move |app: &App| match take_up(&app.state, id, &app.program, None)? {
         Some(prepared) => {
             begin(app, prepared)?;
-            Ok(format!("batch {} goes on", control(app, id).number()))
+            Ok(format!("batch {} resumed", control(app, id).number()))
         }
         None => Err(Refusal::new(
             StatusCode::CONFLICT,
             "batch_running",
             format!(
-                "batch {} is not interrupted: somebody runs it",
+                "batch {} is not interrupted: it is running",
                 control(app, id).number()
             ),
-            "its events tell how far it is",
+            "its events show its progress",
         )),
     };
     done(&app, &headers, id, "resuming", work).await
@@ -233,7 +233,7 @@ async fn resume(
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn cancel_task(
     State(app): State<App>,
-    Named((id, task)): Named<(u32, String)>,
+    PathParams((id, task)): PathParams<(u32, String)>,
     headers: HeaderMap,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Refusal> {
@@ -254,7 +254,7 @@ async fn cancel_task(
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn retry_task(
     State(app): State<App>,
-    Named((id, task)): Named<(u32, String)>,
+    PathParams((id, task)): PathParams<(u32, String)>,
     headers: HeaderMap,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Refusal> {
@@ -337,7 +337,7 @@ struct ConflictingFile {
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn resolve_task(
     State(app): State<App>,
-    Named((id, task)): Named<(u32, String)>,
+    PathParams((id, task)): PathParams<(u32, String)>,
     headers: HeaderMap,
     Body(wish): Body<Resolving>,
 ) -> Result<Response, Refusal> {
@@ -356,7 +356,7 @@ async fn resolve_task(
                 let task = stored(app, id)?.key_of(&task)?;
                 let resolution = Resolution::find(&app.state, id, &task).map_err(of_resolve)?;
                 resolution.abort().map_err(of_resolve)?;
-                Ok(format!("task {task} stays left out"))
+                Ok(format!("task {task} remains left out"))
             };
             done(&app, &headers, id, "resolving", work).await
         }
@@ -425,7 +425,7 @@ fn of_resolve(error: ResolveError) -> Refusal {
                 _ => StatusCode::CONFLICT,
             };
             let hint = error.hint();
-            let hint = hint.unwrap_or_else(|| "the batch tells which tasks conflict".to_owned());
+            let hint = hint.unwrap_or_else(|| "the batch lists its conflicts".to_owned());
             Refusal::new(status, error.code(), with_causes(&error), hint)
         }
     }

@@ -14,7 +14,7 @@ use super::control::{Done, Nothing, UnderWay, carried_out, control, done};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::{TO_THE_END, begin};
-use crate::input::{Body, Named};
+use crate::input::{Body, PathParams};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -41,7 +41,7 @@ struct Cancelling {
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn cancel(
     State(app): State<App>,
-    Named(id): Named<u32>,
+    PathParams(id): PathParams<u32>,
     headers: HeaderMap,
     Body(wish): Body<Cancelling>,
 ) -> Result<Response, Refusal> {
@@ -64,7 +64,7 @@ async fn cancel(
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn stop(
     State(app): State<App>,
-    Named(id): Named<u32>,
+    PathParams(id): PathParams<u32>,
     headers: HeaderMap,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Refusal> {

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use pleach_domain::id::TaskId;
 use pleach_engine::board::Board;
 use pleach_engine::start;
-use pleach_engine::view::PredictedView;
+use pleach_log::view::PredictedView;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -37,10 +37,10 @@ impl Push {
             StatusCode::UNPROCESSABLE_ENTITY,
             "push_unconfirmed",
             format!(
-                "this project has never pushed to {address}, and nobody has confirmed that it may"
+                "this project has never pushed to {address}; the first push needs confirmation"
             ),
-            "show `details.address` to a person, and send `confirmPush: true` if they agree; or push nothing: \
-             `land` is `none` or `local`",
+            "show `details.address` to a person, and send `confirmPush: true` if they agree; to push nothing, set \
+             `land` to `none` or `local`",
         );
         Err(refusal.details(json!({ "address": address })))
     }

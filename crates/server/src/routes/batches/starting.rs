@@ -4,20 +4,19 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use pleach_domain::batch::{Barriers, Fallback, Landing, OnConflict};
-use pleach_domain::choice::Strategy;
+use pleach_domain::batch::{Barriers, Fallback};
+use pleach_domain::choice::{Landing, OnConflict, RunMode, Strategy};
 use pleach_domain::graph::{Overlap, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::phase::Threshold;
 use pleach_domain::problem::Problem;
 use pleach_engine::board::{Board, Project};
-use pleach_engine::config::{Config, MaxParallel, Mode};
-use pleach_engine::database::{Provenance, RequestKey};
-use pleach_engine::execution::Manner;
+use pleach_engine::config::{Config, MaxParallel};
 use pleach_engine::plan_to_run::PlanToRun;
 use pleach_engine::run::{EarlierBatches, Fetch, Prepared};
 use pleach_engine::start::{self, Dependencies, OrderChoice, Start, Started};
-use pleach_engine::view::BatchView;
+use pleach_log::database::{Provenance, RequestKey};
+use pleach_log::view::BatchView;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -28,7 +27,7 @@ use super::shown;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::{App, Consent};
 use crate::hosting::{aside, begin};
-use crate::input::{Body, Id, Named, check_id, whole};
+use crate::input::{Body, Id, PathParams, check_id, whole};
 
 /// A batch has no more tasks.
 const MOST_TASKS: usize = 1_000;
@@ -47,7 +46,7 @@ const LONGEST_TEXT: usize = 10_000;
 pub(crate) struct BatchOptions {
     /// The ids of the tasks, of one project; they may be of its board and of its plan files
     pub(crate) task_ids: Vec<String>,
-    pub(crate) mode: Option<ModeWord>,
+    pub(crate) mode: Option<RunMode>,
     /// What agents are told besides; the whole of it where it has places such as `{{title}}`
     pub(crate) prompt: Option<String>,
     /// How many tasks run at once
@@ -61,11 +60,11 @@ pub(crate) struct BatchOptions {
     /// Whether a queue goes on without being asked
     pub(crate) auto_approve: Option<bool>,
     pub(crate) stop_on_failure: Option<bool>,
-    pub(crate) conflict_behavior: Option<ConflictWord>,
-    pub(crate) merge: Option<MergeWord>,
+    pub(crate) conflict_behavior: Option<OnConflict>,
+    pub(crate) merge: Option<Strategy>,
     /// The command that proves the result
     pub(crate) validate: Option<String>,
-    pub(crate) land: Option<LandWord>,
+    pub(crate) land: Option<Landing>,
     /// Whether dependencies that are not named and not done are added
     pub(crate) with_deps: bool,
     /// Whether the base is said to have what earlier batches did
@@ -85,40 +84,6 @@ pub(crate) struct BatchOptions {
     pub(crate) consent: Option<String>,
     /// Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
     pub(crate) confirm_push: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ModeWord {
-    Parallel,
-    Queue,
-    Serial,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ConflictWord {
-    Skip,
-    Fail,
-    Rerun,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum MergeWord {
-    Merge,
-    Squash,
-    Rebase,
-    Octopus,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum LandWord {
-    Pr,
-    Push,
-    Local,
-    None,
 }
 
 /// A batch that was started.
@@ -152,7 +117,7 @@ impl From<&Problem> for Warning {
 /// Makes a batch of tasks and starts it
 #[utoipa::path(post, path = "/api/batches", operation_id = "startBatch", tag = "batches", request_body = BatchOptions,
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~][ -~]*$",
-        description = "1 to 200 printable characters of ASCII; the same key and body make one batch, for 7 days")),
+        description = "1 to 200 printable ASCII characters; the same key and body create only one batch within 7 days")),
     responses((status = 201, body = StartedBatch),
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(super) async fn start(
@@ -174,15 +139,15 @@ pub(super) async fn start(
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(super) async fn run_task(
     State(app): State<App>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
     headers: HeaderMap,
     Body(mut options): Body<BatchOptions>,
 ) -> Result<Response, Refusal> {
     check_id(&id)?;
     if !options.task_ids.is_empty() {
         let (message, hint) = (
-            "the path names the task",
-            "leave it out, or POST /api/batches",
+            "the path already names the task",
+            "omit it, or use POST /api/batches",
         );
         return Err(Refusal::field(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -211,12 +176,12 @@ pub(crate) fn key_of(
         .ok()
         .and_then(|key| RequestKey::new(key, &format!("{what} {body}")));
     key.map(Some).ok_or_else(|| {
-        let message = "an idempotency key has 1 to 200 printable characters of ASCII";
+        let message = "an idempotency key must have 1 to 200 printable ASCII characters";
         Refusal::new(
             StatusCode::BAD_REQUEST,
             "bad_key",
             message,
-            "a UUID is a good one",
+            "use a UUID, for example",
         )
     })
 }
@@ -265,18 +230,6 @@ pub(crate) fn fetch_of(url: Option<&str>) -> Fetch {
     match url {
         Some(_) => Fetch::Origin,
         None => Fetch::Nothing,
-    }
-}
-
-/// The same in the manner that a plan is best run in.
-pub(crate) fn with_mode(options: BatchOptions, manner: Manner) -> BatchOptions {
-    let mode = match manner {
-        Manner::Parallel => ModeWord::Parallel,
-        Manner::Sequential => ModeWord::Serial,
-    };
-    BatchOptions {
-        mode: Some(mode),
-        ..options
     }
 }
 
@@ -345,7 +298,7 @@ fn consented(app: &App, mut prepared: Prepared, given: Option<&str>) -> Result<P
     let refusal = Refusal::new(
         StatusCode::CONFLICT,
         "no_consent",
-        "what steers agents or Pleach in this project needs a person's consent in this state",
+        "the files and settings that control agents in this project need a person's consent",
         "show `details.changes` to a person, and send `details.fingerprint` as `consent` if they agree",
     );
     let fingerprint = prepared.fingerprint();
@@ -355,7 +308,10 @@ fn consented(app: &App, mut prepared: Prepared, given: Option<&str>) -> Result<P
 impl BatchOptions {
     pub(super) fn check_ids(&self) -> Result<(), Refusal> {
         if self.task_ids.is_empty() {
-            let (message, hint) = ("a batch has at least one task", "name tasks in taskIds");
+            let (message, hint) = (
+                "a batch needs at least one task",
+                "pass task ids in taskIds",
+            );
             let empty = Refusal::field(StatusCode::BAD_REQUEST, "taskIds", message, hint);
             return Err(empty.code("empty_batch"));
         }
@@ -378,11 +334,7 @@ impl BatchOptions {
             .max_concurrent
             .and_then(|slots| usize::try_from(slots).ok());
         let flags = Config {
-            mode: self.mode.map(|mode| match mode {
-                ModeWord::Parallel => Mode::Parallel,
-                ModeWord::Queue => Mode::Queue,
-                ModeWord::Serial => Mode::Serial,
-            }),
+            mode: self.mode,
             max_parallel: slots.map(MaxParallel::AtMost),
             agent: self.agent.clone(),
             model: self.model.clone(),
@@ -390,24 +342,10 @@ impl BatchOptions {
             queue_auto_approve: self.auto_approve,
             stop_on_failure: self.stop_on_failure,
             phase_threshold: self.phase_threshold.and_then(Threshold::new),
-            on_conflict: self.conflict_behavior.map(|what| match what {
-                ConflictWord::Skip => OnConflict::Skip,
-                ConflictWord::Fail => OnConflict::Fail,
-                ConflictWord::Rerun => OnConflict::Rerun,
-            }),
-            merge: self.merge.map(|merge| match merge {
-                MergeWord::Merge => Strategy::Merge,
-                MergeWord::Squash => Strategy::Squash,
-                MergeWord::Rebase => Strategy::Rebase,
-                MergeWord::Octopus => Strategy::Octopus,
-            }),
+            on_conflict: self.conflict_behavior,
+            merge: self.merge,
             validate: self.validate.clone(),
-            land: self.land.map(|land| match land {
-                LandWord::Pr => Landing::PullRequest,
-                LandWord::Push => Landing::Push,
-                LandWord::Local => Landing::Local,
-                LandWord::None => Landing::Nowhere,
-            }),
+            land: self.land,
             ..Config::default()
         };
         Start {
@@ -460,22 +398,26 @@ impl BatchOptions {
         {
             return unfit(
                 "maxConcurrent",
-                "it is 1 to 64".to_owned(),
-                "3 is a good beginning",
+                "must be 1 to 64".to_owned(),
+                "3 is a good start",
             );
         }
         let threshold = self.phase_threshold;
         if threshold.is_some_and(|share| Threshold::new(share).is_none()) {
-            let message = "it is from 0 to 1".to_owned();
-            return unfit("phaseThreshold", message, "0.8 is usual, 0 is none");
+            let message = "must be between 0 and 1".to_owned();
+            return unfit(
+                "phaseThreshold",
+                message,
+                "the default is 0.8; 0 turns it off",
+            );
         }
         if self
             .prompt
             .as_ref()
             .is_some_and(|text| text.len() > LONGEST_PROMPT)
         {
-            let message = format!("it has at most {LONGEST_PROMPT} bytes");
-            return unfit("prompt", message, "say it in fewer words, or in the tasks");
+            let message = format!("must have at most {LONGEST_PROMPT} bytes");
+            return unfit("prompt", message, "shorten it, or move text into the tasks");
         }
         let texts = [
             ("agent", &self.agent),
@@ -486,7 +428,7 @@ impl BatchOptions {
         for (path, text) in texts {
             let Some(text) = text else { continue };
             if text.len() > LONGEST_TEXT || text.contains('\0') {
-                let message = format!("it has at most {LONGEST_TEXT} bytes, and no NUL");
+                let message = format!("must have at most {LONGEST_TEXT} bytes and no NUL");
                 return unfit(path, message, "write it as on the command line");
             }
         }

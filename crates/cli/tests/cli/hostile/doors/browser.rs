@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use pleach_testkit::Answered;
+use pleach_testkit::Response;
 use serde_json::json;
 
 use crate::scene::Scene;
@@ -62,7 +62,7 @@ fn check_opened(scene: &Scene, server: &Serving) {
     std::fs::remove_file(scene.repo.beside("given")).unwrap();
 }
 
-fn enter(server: &Serving, code: &str) -> Answered {
+fn enter(server: &Serving, code: &str) -> Response {
     let host = server.address.to_string();
     let origin = format!("http://{host}");
     let headers = [

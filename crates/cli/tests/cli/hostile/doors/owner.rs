@@ -60,7 +60,7 @@ fn check_hidden(scene: &Scene, requests: usize) {
 #[track_caller]
 fn check_told(story: &Story) {
     let notes = story.notes();
-    assert!(notes.contains("without the key of this batch"), "{notes}");
+    assert!(notes.contains("without this batch's key"), "{notes}");
 }
 
 fn state_of(scene: &Scene, task: &str) -> String {

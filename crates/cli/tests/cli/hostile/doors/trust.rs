@@ -54,7 +54,7 @@ fn project(server: &Serving, folder: &str) -> String {
 }
 
 /// Asks for a batch of a new task, and consents to whatever is asked.
-fn run(server: &Serving, project: &str) -> pleach_testkit::Answered {
+fn run(server: &Serving, project: &str) -> pleach_testkit::Response {
     let task = json!({"projectId": project, "title": "dig"});
     let task = server.post("/api/tasks", &task).good(201);
     let mut body = json!({"taskIds": [task["id"]]});
@@ -105,7 +105,7 @@ const PLANT: &str =
     "retries = 0\n[agents.shell]\ncommand = [\"sh\", \"-c\", \"echo x > planted\"]\n";
 
 /// Asks for a batch that works in a folder itself.
-fn run_in_place(server: &Serving, project: &str) -> pleach_testkit::Answered {
+fn run_in_place(server: &Serving, project: &str) -> pleach_testkit::Response {
     let task = json!({"projectId": project, "title": "dig"});
     let task = server.post("/api/tasks", &task).good(201);
     let body = json!({"taskIds": [task["id"]], "mode": "queue"});

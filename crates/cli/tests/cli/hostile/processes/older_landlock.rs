@@ -67,7 +67,7 @@ fn doctor_and_every_run_say_what_an_older_landlock_leaves_open() {
         let doctor = String::from_utf8(doctor.stdout).unwrap();
         let times = made.matches("signalled").count();
         for said in [story.notes(), doctor] {
-            let count = said.matches("version 5 of Landlock").count();
+            let count = said.matches("Landlock version 5").count();
             assert_eq!(count, times, "{said}");
         }
         assert_eq!(scene.new_files("pleach/batch-1"), made);

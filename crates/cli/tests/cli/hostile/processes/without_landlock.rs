@@ -107,10 +107,14 @@ fn where_filters_are_forbidden_it_is_said_unless_the_sandbox_was_asked_for_by_na
     let story = Story::of(&pleach(&scene, &RUN, &[SECCOMP]).into());
     story.check(0, "1:merged");
     let notes = story.notes();
-    assert_eq!(notes.matches("filter system calls").count(), 1, "{notes}");
+    assert_eq!(
+        notes.matches("filtering system calls").count(),
+        1,
+        "{notes}"
+    );
     let doctor = pleach(&scene, &["doctor"], &[SECCOMP]);
     let said = String::from_utf8(doctor.stdout).unwrap();
-    assert_eq!(said.matches("filter system calls").count(), 1, "{said}");
+    assert_eq!(said.matches("filtering system calls").count(), 1, "{said}");
     let named = Scene::with("sandbox = \"landlock\"", super::ONE, "echo x > x");
     let answer: Answer = pleach(&named, &RUN, &[SECCOMP]).into();
     assert!(answer.bad(3).contains("filter system calls"));
@@ -126,6 +130,6 @@ fn where_namespaces_are_forbidden_landlock_takes_the_network_or_the_run_stops() 
     assert!(answer.bad(3).contains("network"));
     let story = Story::of(&pleach(&scene, &RUN, &[UNSHARE]).into());
     story.check(0, "1:merged");
-    assert!(story.notes().contains("TCP only"), "{}", story.notes());
+    assert!(story.notes().contains("only TCP"), "{}", story.notes());
     assert!(done(&scene).starts_with("tcp 13, "), "{}", done(&scene));
 }

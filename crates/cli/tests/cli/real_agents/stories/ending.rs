@@ -112,7 +112,7 @@ pub(crate) fn a_model_that_hangs_is_not_waited_for(agent: &'static Driven) {
     let stage = stage.settings(&format!("retries = 0\nstall_timeout = \"{stall}s\""));
     let story = stage.story(&[]);
     story.check(1, "1:failed");
-    let error = format!("the agent said nothing for {stall} s");
+    let error = format!("the agent printed nothing for {stall} s (stall_timeout)");
     assert_eq!(story.error_of("1"), error);
     assert!(!stage.requests().is_empty(), "it asked");
     stage.check_nobody_is_left();

@@ -25,7 +25,7 @@ pub(crate) fn a_usage_limit_pauses_and_the_session_goes_on(agent: &'static Drive
     );
     let error = limited[0]["error"].as_str().unwrap();
     assert!(
-        error.starts_with("the agent reached a usage limit"),
+        error.starts_with("the agent reached its usage limit"),
         "{error}"
     );
     assert_eq!(story.attempts(), "1:1", "no attempt is spent");

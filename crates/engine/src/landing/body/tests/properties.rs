@@ -1,11 +1,11 @@
 //! What must hold for every text.
 
+use pleach_system::text::neutral_text::{BREAK, block, code, cut, escaped, neutral};
 use proptest::prelude::*;
 
 use super::super::{LONGEST_BODY, body};
 use super::rendered::Rendered;
 use super::{check_harmless, check_rows, everywhere};
-use crate::neutral_text::{BREAK, block, code, cut, escaped, neutral};
 
 /// Pieces that mean something to somebody, next to any others.
 fn text() -> impl Strategy<Value = String> {
@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn text_is_shown_as_it_was_written(text in text()) {
         let neutral = neutral(&text);
-        prop_assert_eq!(crate::neutral_text::neutral(&neutral), neutral.clone());
+        prop_assert_eq!(pleach_system::text::neutral_text::neutral(&neutral), neutral.clone());
         let expected = format!("x {neutral} y");
         prop_assert_eq!(shown(&escaped(&text)), expected.clone());
         if !neutral.is_empty() {

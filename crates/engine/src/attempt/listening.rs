@@ -1,0 +1,121 @@
+//! Listens to what an agent prints while it works.
+//!
+//! Reads the log that the wrapper writes, a few times a second; what is not there yet is read the next time.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use super::{AttemptContext, Finished};
+use crate::worktree_programs::{AttemptObserver, NotRun, Program, ProgramEnd, WorktreePrograms};
+use pleach_log::batch_paths::{LOG, attempt_folder};
+use pleach_log::said::Said;
+
+/// How often there is a look at the log.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Of a longer line, only the beginning is heard.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// Somebody who reads a log line by line while it is written.
+struct Listener {
+    path: PathBuf,
+    file: Option<File>,
+    line: Vec<u8>,
+    said: Said,
+}
+
+impl Listener {
+    fn new(log: &Path) -> Self {
+        Self {
+            path: log.to_owned(),
+            file: None,
+            line: Vec::new(),
+            said: Said::default(),
+        }
+    }
+
+    /// Reads what is new; tells whether that says anything new.
+    fn listen(&mut self) -> bool {
+        if self.file.is_none() {
+            self.file = File::open(&self.path).ok();
+        }
+        let before = self.said.clone();
+        let mut buffer = vec![0; 64 << 10];
+        while let Some(file) = &mut self.file {
+            match file.read(&mut buffer) {
+                Ok(0) | Err(_) => break,
+                Ok(length) => self.take(&buffer[..length]),
+            }
+        }
+        self.said != before
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = LONGEST_LINE.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                self.said.hear(&self.line);
+                self.line.clear();
+            }
+        }
+    }
+
+    /// What was said in all, a last line without an end included.
+    fn finish(mut self) -> Said {
+        self.listen();
+        if !self.line.is_empty() {
+            self.said.hear(&self.line);
+        }
+        self.said
+    }
+}
+
+/// Does something while somebody listens to a log, and returns what was said in all.
+fn listen_while<T>(log: &Path, tell: impl Fn(&Said) + Send, work: impl FnOnce() -> T) -> (T, Said) {
+    std::thread::scope(|scope| {
+        let (over, is_over) = channel::<()>();
+        let mut listener = Listener::new(log);
+        let ears = std::thread::Builder::new().spawn_scoped(scope, move || {
+            while is_over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if listener.listen() {
+                    tell(&listener.said);
+                }
+            }
+            listener.finish()
+        });
+        let done = work();
+        drop(over);
+        let said = match ears {
+            Ok(ears) => ears.join().unwrap_or_default(),
+            // Nobody could be spared to listen meanwhile.
+            Err(_) => Listener::new(log).finish(),
+        };
+        (done, said)
+    })
+}
+
+/// Runs an agent while somebody listens to what it says.
+pub(super) fn run_heard(
+    agent: Program,
+    programs: &WorktreePrograms<'_>,
+    observer: &dyn AttemptObserver,
+    finished: &mut Finished,
+) -> Result<ProgramEnd, NotRun> {
+    let log = programs.log(agent.role);
+    let run = || programs.run(agent, observer, &mut finished.notes);
+    let (ran, said) = listen_while(&log, |said| observer.said(said), run);
+    finished.take_in(said);
+    ran
+}
+
+impl AttemptContext {
+    /// What an attempt said of itself, by its log.
+    pub(crate) fn said_by(&self, segment: &str, attempt: u32) -> Said {
+        let log = attempt_folder(&self.folder, segment, attempt).join(LOG);
+        Listener::new(&log).finish()
+    }
+}

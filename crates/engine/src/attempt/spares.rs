@@ -1,0 +1,83 @@
+//! Worktrees of a batch whose tasks are over, for the tasks that come.
+//!
+//! Knows nothing of what is done to them; what is left of them goes with the batch.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use pleach_git::worktree::Spare;
+
+/// The spare worktrees of one batch.
+#[derive(Debug)]
+pub(crate) struct Spares {
+    most: usize,
+    shelf: Arc<Shelf>,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    holds: Mutex<Holds>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Holds {
+    spares: Vec<Spare>,
+    /// How many are on their way.
+    promised: usize,
+}
+
+/// That a worktree may become a spare one; whoever wants one waits until this is kept or dropped.
+#[derive(Debug)]
+pub(crate) struct Promise(Arc<Shelf>);
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.0.holds().promised -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Shelf {
+    fn holds(&self) -> MutexGuard<'_, Holds> {
+        self.holds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Spares {
+    /// Room for so many: more can never be wanted at once.
+    pub(crate) fn new(most: usize) -> Self {
+        let shelf = Arc::default();
+        Self { most, shelf }
+    }
+
+    /// Says that one may come, before anybody who could want it begins.
+    pub(crate) fn promise(&self) -> Promise {
+        self.shelf.holds().promised += 1;
+        Promise(Arc::clone(&self.shelf))
+    }
+
+    /// Takes in what was promised, if anything came of it; the oldest goes where there are enough.
+    pub(crate) fn put(&self, spare: Option<Spare>, promise: Promise) {
+        let mut holds = self.shelf.holds();
+        holds.spares.extend(spare);
+        let too_many = holds.spares.len().saturating_sub(self.most);
+        holds.spares.drain(..too_many);
+        drop(holds);
+        drop(promise);
+    }
+
+    /// The one that came last: what it has cached is the newest.
+    ///
+    /// Waits for those on their way, which takes no longer than moving a folder.
+    pub(crate) fn take(&self) -> Option<Spare> {
+        let is_coming = |holds: &mut Holds| holds.spares.is_empty() && holds.promised > 0;
+        let holds = self.shelf.holds();
+        let holds = self.shelf.changed.wait_while(holds, is_coming);
+        holds.unwrap_or_else(PoisonError::into_inner).spares.pop()
+    }
+
+    /// Lets all of them go.
+    pub(crate) fn clear(&self) {
+        self.shelf.holds().spares.clear();
+    }
+}

@@ -1,0 +1,60 @@
+//! What an attempt on a task, or a run of the tests, needs to know of its batch.
+//!
+//! Stored as part of the batch's record, with the same names as ever.
+
+use std::time::Duration;
+
+use pleach_system::files::stored_path::StoredPath;
+use pleach_system::sandbox::SandboxPolicy;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Chosen;
+use crate::config::USUAL_LIMIT_WAIT;
+
+/// How the tasks of a batch are tried, and how its result is tested.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct AttemptSettings {
+    pub(crate) agent: Chosen,
+    /// How long a task may take.
+    pub(crate) timeout: Duration,
+    /// How long an agent may say nothing.
+    pub(crate) stall: Duration,
+    /// The longest wait for a usage limit.
+    #[serde(default = "usual_limit_wait")]
+    pub(crate) limit_wait: Duration,
+    /// How long an agent may take to stop.
+    pub(crate) grace: Duration,
+    /// A command that is run once in each worktree.
+    pub(crate) setup: Option<String>,
+    /// The paths that come along when a worktree is used again.
+    #[serde(default)]
+    pub(crate) cache: Vec<String>,
+    /// The plan's paths in the repository, whose changes by agents are no part of their work.
+    pub(crate) leave_out: Vec<StoredPath>,
+    /// A command that tests what is woven.
+    #[serde(default)]
+    pub(crate) validate: Option<String>,
+    /// How long it may take.
+    #[serde(default)]
+    pub(crate) validate_timeout: Duration,
+    /// Names of variables that it gets besides the usual ones.
+    #[serde(default)]
+    pub(crate) validate_env: Vec<String>,
+    /// What holds setup, agents and tests.
+    #[serde(default)]
+    pub(crate) sandbox: SandboxPolicy,
+}
+
+/// For batches that were made before there was a limit to it.
+fn usual_limit_wait() -> Duration {
+    USUAL_LIMIT_WAIT
+}
+
+impl AttemptSettings {
+    /// The names of variables that programs get besides the usual ones.
+    pub(crate) fn passed_on(&self) -> Vec<String> {
+        let mut names = self.agent.passed_on();
+        names.extend(self.validate_env.iter().cloned());
+        names
+    }
+}

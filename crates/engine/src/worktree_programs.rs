@@ -1,0 +1,250 @@
+//! Programs that run one after the other in a worktree: what comes along, ports, environment, sandbox, wrapper, and
+//! what the sandbox refused.
+//!
+//! Knows nothing of agents or tests, nor of what an ending means.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::ports::{PortLease, PortsError};
+use pleach_system::process::{
+    Cancel, Isolation, LOG_CAP, ProcessError, ProcessIdentity, ProcessSpec, Record, Shim,
+};
+use pleach_system::sandbox::{Sandbox, SandboxInput, SandboxPolicy};
+use pleach_system::secrets::Secrets;
+use pleach_system::state_folder::{StateFolder, StateFolderError, private_folder};
+
+use pleach_git::git::Store;
+use pleach_git::worktree::{Included, Worktree, WorktreeError};
+use pleach_log::said::Said;
+
+/// The environment of a program, or what is added to it.
+pub(crate) type Variables = Vec<(OsString, OsString)>;
+
+/// Hears what programs do while they run, and says when they are to stop.
+pub(crate) trait AttemptObserver: Sync {
+    /// Notes a wrapper before it may run anything; says whether it may.
+    fn launched(&self, process: &ProcessIdentity) -> bool;
+
+    /// Hears what an agent said of itself so far.
+    fn said(&self, _said: &Said) {}
+
+    /// What stops them.
+    fn cancel(&self) -> &Cancel;
+}
+
+/// What every program needs, whichever worktree it runs in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProgramHost<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) state: &'a StateFolder,
+    /// Ignored files of the user's checkout that every worktree gets.
+    pub(crate) included: &'a Included,
+    /// The program that wraps others.
+    pub(crate) wrapper: &'a Path,
+    pub(crate) sandbox: &'a SandboxPolicy,
+    /// What logs must not hold.
+    pub(crate) hide: &'a Secrets,
+    /// How long a program may take to stop.
+    pub(crate) grace: Duration,
+}
+
+/// A worktree with a folder for logs and with ports, held until everything that could listen there has ended.
+#[derive(Debug)]
+pub(crate) struct ProgramPlace<'a> {
+    host: ProgramHost<'a>,
+    worktree: &'a Worktree,
+    folder: &'a Path,
+    ports: PortLease,
+}
+
+/// The programs of one worktree, all in the same sandbox.
+#[derive(Debug)]
+pub(crate) struct WorktreePrograms<'a> {
+    place: ProgramPlace<'a>,
+    env: Variables,
+    sandbox: Sandbox,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) argv: Vec<OsString>,
+    /// What it is there for, by which its log and its record are named.
+    pub(crate) role: &'static str,
+    pub(crate) timeout: Duration,
+    /// How long it may say nothing.
+    pub(crate) stall: Option<Duration>,
+    pub(crate) stdin_file: Option<PathBuf>,
+    /// How long it alone is asked to stop before everybody is that it started.
+    pub(crate) polite: Option<Duration>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct ProgramEnd {
+    pub(crate) record: Record,
+    pub(crate) log: PathBuf,
+    /// What the sandbox refused it.
+    pub(crate) refused: Vec<String>,
+}
+
+/// Why a program did not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotRun {
+    #[error("its folder could not be made")]
+    Folder(#[source] StateFolderError),
+    #[error("its ignored files could not be copied")]
+    Included(#[source] Box<WorktreeError>),
+    #[error("it got no ports")]
+    Ports(#[source] PortsError),
+    #[error("no sandbox could be made")]
+    Sandbox(#[source] std::io::Error),
+    #[error("it could not be run")]
+    Wrapper(#[source] ProcessError),
+    /// Nobody noted its wrapper, so that it must not run.
+    #[error("nobody waits for it")]
+    Unnoted,
+}
+
+impl<'a> ProgramHost<'a> {
+    /// Gets hold of what programs need in a worktree.
+    pub(crate) fn enter(
+        self,
+        worktree: &'a Worktree,
+        folder: &'a Path,
+    ) -> Result<ProgramPlace<'a>, NotRun> {
+        private_folder(folder).map_err(NotRun::Folder)?;
+        Ok(ProgramPlace {
+            host: self,
+            worktree,
+            folder,
+            ports: PortLease::take(self.state).map_err(NotRun::Ports)?,
+        })
+    }
+}
+
+impl<'a> ProgramPlace<'a> {
+    /// Copies the ignored files that every worktree gets; tells what could not come along.
+    pub(crate) fn copy_included(&self, notes: &mut Vec<String>) -> Result<(), NotRun> {
+        let copied = self.host.included.copy_into(self.host.store, self.worktree);
+        let left_out = copied.map_err(|error| NotRun::Included(Box::new(error)))?;
+        notes.extend(left_out.iter().map(ToString::to_string));
+        Ok(())
+    }
+
+    /// What every program of it is told, besides what these are told.
+    pub(crate) fn told(
+        &self,
+        mut variables: Vec<(&'static str, OsString)>,
+    ) -> Vec<(&'static str, OsString)> {
+        let path = self.worktree.path();
+        let above = path.parent().unwrap_or(Path::new("/"));
+        variables.extend([
+            ("PLEACH_WORKTREE", path.into()),
+            ("PLEACH_PORT", self.ports.first().to_string().into()),
+            // A worktree that loses its `.git` must not be taken for part of a repository above it.
+            ("GIT_CEILING_DIRECTORIES", above.into()),
+        ]);
+        variables
+    }
+
+    /// Makes the sandbox of programs that get this environment, read these files of ours and belong to that tool.
+    pub(crate) fn enclose(
+        self,
+        mut env: Variables,
+        read: &[&Path],
+        tool: Option<&str>,
+        notes: &mut Vec<String>,
+    ) -> Result<WorktreePrograms<'a>, NotRun> {
+        let input = SandboxInput {
+            git: &self.worktree.git_places(self.host.store),
+            state: self.host.state,
+            worktree: self.worktree.path(),
+            read,
+            tool,
+            program: self.host.wrapper,
+        };
+        let sandbox = self.host.sandbox.apply(&input, &mut env);
+        let sandbox = sandbox.map_err(NotRun::Sandbox)?;
+        notes.extend_from_slice(&sandbox.notes);
+        Ok(WorktreePrograms {
+            place: self,
+            env,
+            sandbox,
+        })
+    }
+}
+
+impl Program {
+    /// A command of the shell.
+    pub(crate) fn shell(command: &str, role: &'static str, timeout: Duration) -> Self {
+        Self {
+            argv: ["/bin/sh", "-c", command].map(OsString::from).to_vec(),
+            role,
+            timeout,
+            stall: None,
+            stdin_file: None,
+            polite: None,
+        }
+    }
+}
+
+impl WorktreePrograms<'_> {
+    /// Runs one to its end.
+    pub(crate) fn run(
+        &self,
+        program: Program,
+        observer: &dyn AttemptObserver,
+        notes: &mut Vec<String>,
+    ) -> Result<ProgramEnd, NotRun> {
+        let worktree = self.place.worktree;
+        let spec = self.sandbox.confine(self.spec(program));
+        let shim = Shim::launch(self.place.host.wrapper).map_err(NotRun::Wrapper)?;
+        let shim = shim.sweeping(worktree.sweeps());
+        crash_point(CrashPoint::WrapperLaunched);
+        // The wrapper counts only once it is noted: whoever comes after us must be able to end it.
+        if !observer.launched(shim.identity()) {
+            return Err(NotRun::Unnoted);
+        }
+        crash_point(CrashPoint::ProcessNoted);
+        let record = shim
+            .run(&spec, observer.cancel())
+            .map_err(NotRun::Wrapper)?;
+        notes.extend(self.sandbox.restore_agent_settings());
+        let refused = self.sandbox.refusals(&spec.log, worktree.path());
+        notes.extend_from_slice(&refused);
+        Ok(ProgramEnd {
+            record,
+            log: spec.log,
+            refused,
+        })
+    }
+
+    /// Where a program's output goes.
+    pub(crate) fn log(&self, role: &str) -> PathBuf {
+        self.place.folder.join(format!("{role}.log"))
+    }
+
+    fn spec(&self, program: Program) -> ProcessSpec {
+        let role = program.role;
+        ProcessSpec {
+            argv: program.argv,
+            cwd: self.place.worktree.path().to_owned(),
+            env: self.env.clone(),
+            stdin_file: program.stdin_file,
+            log: self.log(role),
+            record: self.place.folder.join(format!("{role}.exit.json")),
+            timeout: program.timeout,
+            stall: program.stall,
+            grace: self.place.host.grace,
+            log_cap: LOG_CAP,
+            hide: self.place.host.hide.clone(),
+            sandbox: None,
+            isolation: Isolation::default(),
+            polite: program.polite,
+        }
+    }
+}

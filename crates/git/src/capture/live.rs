@@ -1,0 +1,154 @@
+//! Looks at a worktree in which an agent is at work, again and again, and leaves no trace there.
+//!
+//! A look costs a walk; files are read only when something is not as it was at the last one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::CaptureError;
+use super::staging::{Aside, Staging};
+use super::walk::{self, Kind, Loose, Manners, Walked};
+use crate::git::{CommitId, Store, TreeId, os_str};
+use crate::index::{Lookup, Noted};
+use crate::weave;
+use crate::worktree::Worktree;
+
+/// What a worktree held when it was looked at.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    tree: TreeId,
+    /// By what it is known again; nothing, where a later change might not show.
+    sight: Option<Sight>,
+    /// New folders that are not ignored, so that one has to look into them.
+    folders: BTreeSet<Vec<u8>>,
+    has_read: bool,
+}
+
+impl Seen {
+    /// All files as one tree, those that are in no commit included.
+    pub(crate) fn tree(&self) -> &TreeId {
+        &self.tree
+    }
+
+    /// Whether files had to be read for it.
+    pub(crate) fn has_read(&self) -> bool {
+        self.has_read
+    }
+}
+
+/// Looks at the files of a worktree; nothing of it goes to the store.
+pub(crate) fn look(
+    store: &Store,
+    worktree: &Worktree,
+    leave_out: &[PathBuf],
+    aside: Aside<'_>,
+    before: Option<&Seen>,
+) -> Result<Seen, CaptureError> {
+    let now = SystemTime::now();
+    // What the agent committed meanwhile is in its files as well, and in the store only when it has ended.
+    let basis_tree = weave::tree_of(store, worktree.basis())?;
+    let (start, start_tree) = (worktree.basis().clone(), basis_tree.clone());
+    let mut staging = Staging::of(store, worktree, leave_out)?;
+    staging.manners = Manners::LookOn;
+    staging.aside = Some(aside);
+    let nowhere = BTreeSet::new();
+    let folders = before.map_or(&nowhere, |before| &before.folders);
+    let mut sight = None;
+    let staged = staging.stage_unless((&start, &start_tree), &basis_tree, |lookup, found| {
+        let now = Sight::of(worktree, &start, lookup, found, folders);
+        let before = before.filter(|before| before.sight.as_ref() == Some(&now));
+        sight = Some(now);
+        before.map(|before| before.tree.clone())
+    })?;
+    let is_known = before.is_some_and(|before| before.sight == sight && sight.is_some());
+    let folders = if is_known {
+        folders.clone()
+    } else {
+        staged.folders.into_iter().collect()
+    };
+    // Nobody looked into folders that turned up only now.
+    let is_whole = before.map_or(&nowhere, |before| &before.folders) == &folders;
+    let sight = sight.filter(|sight| is_whole && sight.is_settled(now));
+    Ok(Seen {
+        tree: staged.tree,
+        sight,
+        folders,
+        has_read: !is_known,
+    })
+}
+
+/// Everything that the tree of a worktree depends on, without any content.
+#[derive(Debug, PartialEq, Eq)]
+struct Sight {
+    start: CommitId,
+    /// The agent's own index, which names files that it added.
+    index: Option<Noted>,
+    /// What is not as it was checked out.
+    things: BTreeMap<Vec<u8>, Thing>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Thing {
+    Gone,
+    Folder,
+    Other(Noted),
+}
+
+impl Sight {
+    fn of(
+        worktree: &Worktree,
+        start: &CommitId,
+        lookup: &Lookup<'_>,
+        found: &Walked,
+        folders: &BTreeSet<Vec<u8>>,
+    ) -> Self {
+        let root = worktree.path();
+        let gone = found.stays.iter().enumerate();
+        let gone = gone.filter(|(_, stays)| !**stays).map(|(at, _)| at);
+        let read = found.doubtful.iter().chain(&found.changed).copied();
+        let mut things: BTreeMap<Vec<u8>, Thing> = gone
+            .chain(read)
+            .map(|at| lookup.entries[at].path.to_vec())
+            .map(|path| (path.clone(), thing(root, &path)))
+            .collect();
+        let mut level = found.loose.clone();
+        while let Some(Loose { path, kind }) = level.pop() {
+            if kind != Kind::Folder {
+                let thing = thing(root, &path);
+                things.insert(path, thing);
+                continue;
+            }
+            if folders.contains(&path) {
+                // A folder that vanishes is seen next time.
+                level.extend(walk::children(root, &path, Manners::LookOn).unwrap_or_default());
+            }
+            things.insert(path, Thing::Folder);
+        }
+        Self {
+            start: start.clone(),
+            index: noted(&worktree.git_folder().join("index")),
+            things,
+        }
+    }
+
+    /// Whether any change after a moment shows.
+    fn is_settled(&self, moment: SystemTime) -> bool {
+        let things = self.things.values().filter_map(|thing| match thing {
+            Thing::Other(noted) => Some(noted),
+            Thing::Gone | Thing::Folder => None,
+        });
+        things
+            .chain(&self.index)
+            .all(|noted| noted.is_settled(moment))
+    }
+}
+
+fn thing(root: &Path, path: &[u8]) -> Thing {
+    noted(&root.join(os_str(path))).map_or(Thing::Gone, Thing::Other)
+}
+
+fn noted(path: &Path) -> Option<Noted> {
+    let file = rustix::fs::lstat(path).ok()?;
+    Some(Noted::of(&file))
+}

@@ -1,0 +1,489 @@
+//! What git, and whatever else we start ourselves, may read and write: what the call names, and what it cannot do without.
+//!
+//! Agents write to folders that our git works in. A link that one of them plants there leads git nowhere: the kernel
+//! keeps it within these bounds, whatever holds the agents. Knows nothing of what is called.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pleach_system::process::{Confinement, holds_our_own, restrict_files};
+use pleach_system::sandbox::keys_but;
+use pleach_system::state_folder::StateFolder;
+
+/// What may be read besides what a call names; each reaches further than the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reach {
+    /// Programs and what they are made of; nothing of the home folder.
+    System,
+    /// The user's settings, wherever they are: all that agents may read as well.
+    Settings,
+    /// Logins too, as far as git, ssh and their helpers use them, which also write to some places of their own.
+    Servers,
+}
+
+/// Keys that git, ssh, credential helpers and the tools of forges log in with.
+const LOGINS: [&str; 26] = [
+    ".authinfo",
+    ".authinfo.gpg",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/glab-cli",
+    ".config/gopass",
+    ".config/hub",
+    ".config/op",
+    ".config/putty",
+    ".config/rbw",
+    ".config/tea",
+    ".git-credentials",
+    ".gnupg",
+    ".local/share/gopass",
+    ".local/share/keyrings",
+    ".lpass",
+    ".netrc",
+    ".password-store",
+    ".pki",
+    ".putty",
+    ".ssh",
+    ".step",
+    ".tsh",
+];
+
+/// What these write to in the home folder, where it is there; nothing of it is run by itself.
+const NOTES_OF_LOGINS: [&str; 7] = [
+    ".cache",
+    ".config/gh",
+    ".config/glab-cli",
+    ".git-credential-cache",
+    ".gnupg",
+    ".local/state/gh",
+    ".ssh/known_hosts",
+];
+
+/// What is no part of any program at the top of the file system. A link there could lead git to its own environment, to
+/// sockets' neighbours, or to what others left for a while.
+const NO_PROGRAMS: [&str; 11] = [
+    "/boot",
+    "/dev",
+    "/lost+found",
+    "/media",
+    "/mnt",
+    "/proc",
+    "/run",
+    "/srv",
+    "/sys",
+    "/tmp",
+    "/var",
+];
+
+/// What git needs of these: random numbers, and how many threads are worth it.
+const NEEDED: [&str; 2] = ["/dev/urandom", "/sys/devices/system/cpu"];
+
+/// A folder that changed less than this before it was read may change again without looking younger.
+const BEYOND_DOUBT: Duration = Duration::from_millis(100);
+
+/// What was found readable, by reach, until one of the folders changes that it was found in.
+static KNOWN: Mutex<BTreeMap<Reach, Readable>> = Mutex::new(BTreeMap::new());
+
+/// The bounds of one call.
+#[derive(Debug, Clone)]
+pub(super) struct Bounds {
+    reach: Reach,
+    named: Confinement,
+}
+
+impl Bounds {
+    pub(super) fn new(reach: Reach) -> Self {
+        let named = Confinement {
+            write: vec!["/dev/null".into()],
+            read: Vec::new(),
+        };
+        Self { reach, named }
+    }
+
+    pub(super) fn widen(&mut self, reach: Reach) {
+        self.reach = self.reach.max(reach);
+    }
+
+    /// Whether it logs in nowhere, and so needs none of what the user's environment holds for that.
+    pub(super) fn is_local(&self) -> bool {
+        self.reach < Reach::Servers
+    }
+
+    pub(super) fn read(&mut self, path: &Path) {
+        self.named.read.push(path.to_owned());
+    }
+
+    pub(super) fn write(&mut self, path: &Path) {
+        self.named.write.push(path.to_owned());
+    }
+
+    /// Starts a program within these bounds, or without any where the kernel has none.
+    pub(super) fn spawn(self, command: &mut Command) -> io::Result<Child> {
+        if !holds_our_own() {
+            return command.spawn();
+        }
+        let bounds = self.confinement();
+        // On a thread of its own, for whoever is held stays so.
+        thread::scope(|scope| {
+            let spawn = || {
+                restrict_files(&bounds).map_err(io::Error::other)?;
+                command.spawn()
+            };
+            let thread = thread::Builder::new().name("git".to_owned());
+            let thread = thread.spawn_scoped(scope, spawn)?;
+            let broken = |_| Err(io::Error::other("starting it panicked"));
+            thread.join().unwrap_or_else(broken)
+        })
+    }
+
+    fn confinement(self) -> Confinement {
+        let Confinement {
+            mut write,
+            mut read,
+        } = self.named;
+        read.extend(readable(self.reach));
+        if self.reach == Reach::Servers {
+            write.push("/dev/tty".into());
+            write.extend(security_keys());
+            write.extend(temporary_files());
+            let home = home();
+            write.extend(
+                home.iter()
+                    .flat_map(|home| NOTES_OF_LOGINS.map(|notes| home.join(notes))),
+            );
+            let cache = std::env::var_os("XDG_CACHE_HOME");
+            write.extend(cache.map(PathBuf::from));
+        }
+        Confinement { write, read }
+    }
+}
+
+/// The devices that ssh asks for a signature, where the private key is on one.
+fn security_keys() -> impl Iterator<Item = PathBuf> {
+    let devices = fs::read_dir("/dev").into_iter().flatten().flatten();
+    let is_one = |name: &OsStr| name.as_encoded_bytes().starts_with(b"hidraw");
+    let found = devices.filter(move |device| is_one(&device.file_name()));
+    found.map(|device| device.path())
+}
+
+/// Where temporary files go.
+pub(super) fn temporary_files() -> Option<PathBuf> {
+    std::env::temp_dir().canonicalize().ok()
+}
+
+/// How far a program has to reach to read itself and what it is made of.
+pub(super) fn least_reach(program: &Path) -> Reach {
+    let open = readable(Reach::System);
+    let is_there = |path: &Path| open.iter().any(|open| path.starts_with(open));
+    match program.canonicalize() {
+        Ok(real) if is_there(&real) => Reach::System,
+        _ => Reach::Settings,
+    }
+}
+
+fn home() -> Option<PathBuf> {
+    named_home()?.canonicalize().ok()
+}
+
+fn state() -> Option<PathBuf> {
+    let named = named_state()?;
+    Some(named.canonicalize().unwrap_or(named))
+}
+
+fn named_state() -> Option<PathBuf> {
+    let state = StateFolder::imagined().ok()?;
+    Some(state.path().to_owned())
+}
+
+fn named_home() -> Option<PathBuf> {
+    let named = std::env::var_os("HOME").map(PathBuf::from);
+    named.filter(|home| home.is_absolute())
+}
+
+#[derive(Debug)]
+struct Readable {
+    paths: Vec<PathBuf>,
+    /// The folders that were divided, and how they were.
+    seen: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+/// What differs once something came into a folder or went: device, number and date.
+type Stamp = (u64, u64, i64, i64);
+
+fn readable(reach: Reach) -> Vec<PathBuf> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(&reach).filter(|known| known.is_valid()) {
+        return found.paths.clone();
+    }
+    let found = Readable::look(reach);
+    let paths = found.paths.clone();
+    if found.is_settled() {
+        known.insert(reach, found);
+    }
+    paths
+}
+
+/// The folder at the top of the file system that a path is in.
+fn top_folder(path: &Path) -> Option<PathBuf> {
+    let mut above = path.ancestors();
+    let top = above.find(|above| above.parent() == Some(Path::new("/")));
+    top.map(Path::to_owned)
+}
+
+impl Readable {
+    fn look(reach: Reach) -> Self {
+        let open: &[&str] = match reach {
+            Reach::System | Reach::Settings => &[],
+            Reach::Servers => &LOGINS,
+        };
+        let mut closed = keys_but(open);
+        closed.extend(state());
+        let mut paths = Vec::new();
+        if reach == Reach::System {
+            let whole = [home(), state()].into_iter().flatten();
+            closed.extend(whole.filter_map(|path| top_folder(&path)));
+            closed.extend(NO_PROGRAMS.map(PathBuf::from));
+            paths.extend(NEEDED.map(PathBuf::from));
+        }
+        // Both may come to be, or change, by a name that is not the real one.
+        let named: Vec<PathBuf> = [named_home(), named_state()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let above = closed.iter().flat_map(|closed| closed.ancestors().skip(1));
+        let mut seen: Vec<&Path> = named.iter().flat_map(|path| path.ancestors()).collect();
+        seen.extend(above);
+        seen.sort_unstable();
+        seen.dedup();
+        // Before the look itself, which so is never newer than it seems.
+        let seen = seen.iter().map(|path| (path.to_path_buf(), stamp(path)));
+        let seen = seen.collect();
+        let closed: Vec<&Path> = closed.iter().map(PathBuf::as_path).collect();
+        open_around(Path::new("/"), &closed, &mut paths);
+        Self { paths, seen }
+    }
+
+    fn is_valid(&self) -> bool {
+        self.seen.iter().all(|(path, was)| stamp(path) == *was)
+    }
+
+    fn is_settled(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let before = now.unwrap_or_default().saturating_sub(BEYOND_DOUBT);
+        let is_old = |(_, _, seconds, nanoseconds): Stamp| {
+            let whole = i64::try_from(before.as_secs()).unwrap_or(i64::MAX);
+            (seconds, nanoseconds) < (whole, i64::from(before.subsec_nanos()))
+        };
+        self.seen.iter().all(|(_, stamp)| stamp.is_none_or(is_old))
+    }
+}
+
+/// Opens what is in a folder, one by one, around what is closed somewhere below; links lead to what is found at its own
+/// place.
+fn open_around(folder: &Path, closed: &[&Path], found: &mut Vec<PathBuf>) {
+    let mut by_name: HashMap<&OsStr, Vec<&Path>> = HashMap::new();
+    for path in closed {
+        let rest = path.strip_prefix(folder).unwrap_or(path);
+        if let Some(name) = rest.iter().next() {
+            by_name.entry(name).or_default().push(path);
+        }
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let path = entry.path();
+        match by_name.get(&*entry.file_name()) {
+            _ if kind.is_symlink() => {}
+            None => found.push(path),
+            Some(closed) if closed.contains(&path.as_path()) => {}
+            Some(closed) => open_around(&path, closed, found),
+        }
+    }
+}
+
+fn stamp(folder: &Path) -> Option<Stamp> {
+    let meta = folder.metadata().ok()?;
+    Some((meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use pleach_testkit::TestRepo;
+
+    use super::*;
+    use crate::git::{Call, Git, Place, Store};
+
+    struct Scene {
+        repo: TestRepo,
+        store: Store,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let repo = TestRepo::new();
+            let stores = repo.beside("stores");
+            let store = Store::open(Git::find().unwrap(), &stores, repo.path()).unwrap();
+            fs::create_dir(repo.beside("outside")).unwrap();
+            fs::write(repo.beside("outside/precious"), "mine\n").unwrap();
+            Self { repo, store }
+        }
+
+        /// Puts a link in the place of something in the store.
+        fn plant(&self, place: &str, target: &str) {
+            let place = self.store.git_dir().join(place);
+            let _ = fs::remove_dir_all(&place);
+            let _ = fs::remove_file(&place);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            symlink(self.repo.beside(target), place).unwrap();
+        }
+
+        /// Checks that a call fails for want of permission, and that nothing came of it outside.
+        #[track_caller]
+        fn check_stays_inside(&self, call: Call) {
+            let why = call.output().unwrap_err().to_string();
+            assert!(why.contains("ermission"), "{why}");
+            let outside = self.repo.beside("outside");
+            let names = fs::read_dir(&outside).unwrap().flatten();
+            let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+            assert_eq!(names, ["precious"]);
+            let text = fs::read_to_string(outside.join("precious")).unwrap();
+            assert_eq!(text, "mine\n");
+        }
+    }
+
+    #[test]
+    fn git_writes_no_file_that_a_planted_link_leads_to() {
+        if !holds_our_own() {
+            return;
+        }
+        let head = |scene: &Scene| scene.repo.head();
+        let update = |scene: &Scene, name: &str| {
+            let words = ["update-ref", name, &head(scene)];
+            scene.store.call().args(words)
+        };
+        let scene = Scene::new();
+        scene.plant("logs/refs/heads", "outside");
+        scene.check_stays_inside(update(&scene, "refs/heads/x"));
+        scene.plant("logs/refs/tags/x", "outside/precious");
+        scene.check_stays_inside(update(&scene, "refs/tags/x"));
+        scene.plant("refs/notes", "outside");
+        scene.check_stays_inside(update(&scene, "refs/notes/x"));
+
+        let scene = Scene::new();
+        scene.plant("packed-refs", "outside/precious");
+        fs::write(scene.repo.beside("outside/precious"), "").unwrap();
+        let pack = scene.store.call().args(["pack-refs", "--all"]);
+        assert!(
+            pack.output()
+                .unwrap_err()
+                .to_string()
+                .contains("Permission denied")
+        );
+        assert!(!scene.repo.beside("outside/precious.lock").exists());
+        assert_eq!(
+            fs::read(scene.repo.beside("outside/precious")).unwrap(),
+            b""
+        );
+
+        let scene = Scene::new();
+        for number in 0..=u8::MAX {
+            scene.plant(&format!("objects/{number:02x}"), "outside");
+        }
+        let write = ["hash-object", "-w", "--stdin"];
+        scene.check_stays_inside(scene.store.call().args(write).stdin("new\n"));
+    }
+
+    #[test]
+    fn a_checkout_writes_to_its_own_folder_and_to_none_that_a_link_leads_to() {
+        if !holds_our_own() {
+            return;
+        }
+        let scene = Scene::new();
+        let tree = scene.repo.beside("tree");
+        fs::create_dir(&tree).unwrap();
+        let scratch = scene.store.scratch().unwrap();
+        let index = scratch.path().join("index");
+        let read_tree = ["read-tree", "-m", "-u", &scene.repo.head()];
+        let call = || scene.store.call().work_tree(&tree).args(read_tree);
+        scene.check_stays_inside(call().index(&index));
+        symlink(scene.repo.beside("outside/index"), &index).unwrap();
+        scene.check_stays_inside(call().writing(&tree).index(&index));
+        fs::remove_file(&index).unwrap();
+        call().writing(&tree).index(&index).output().unwrap();
+        assert_ne!(fs::read_dir(&tree).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_question_to_the_users_repository_changes_nothing_there() {
+        if !holds_our_own() {
+            return;
+        }
+        let scene = Scene::new();
+        let call = || scene.store.git.call(Place::Users(scene.repo.path()));
+        let branch = ["branch", "made"];
+        let why = call().args(branch).output().unwrap_err().to_string();
+        assert!(why.contains("Permission denied"), "{why}");
+        let checkout = scene.store.checkout().unwrap();
+        let writing = checkout.writing_call(&scene.store.git);
+        writing.args(branch).output().unwrap();
+    }
+
+    #[test]
+    fn every_login_that_is_opened_is_closed_otherwise() {
+        let all = keys_but(&[]);
+        for login in LOGINS {
+            assert!(keys_but(&[login]).len() < all.len(), "{login}");
+        }
+    }
+
+    #[test]
+    fn a_local_git_has_neither_the_users_environment_nor_a_way_to_read_it() {
+        let scene = Scene::new();
+        let call = || scene.store.call();
+        let names = |call: Call| {
+            let printed = call.setting("alias.shown=!env").arg("shown");
+            let printed = String::from_utf8(printed.output().unwrap()).unwrap();
+            let names = printed.lines().filter_map(|line| line.split_once('='));
+            let names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
+            names
+        };
+        // Whoever runs the tests sets it.
+        let set = "CARGO_MANIFEST_DIR".to_owned();
+        assert!(names(call().with_servers()).contains(&set));
+        let local = names(call());
+        assert!(!local.contains(&set), "{local:?}");
+        assert!(local.contains(&"PATH".to_owned()), "{local:?}");
+        if holds_our_own() {
+            let read = ["config", "--list", "--file", "/proc/self/environ"];
+            let why = call().args(read).output().unwrap_err().to_string();
+            assert!(why.contains("ermission"), "{why}");
+        }
+    }
+
+    #[test]
+    fn what_is_readable_is_looked_up_again_once_something_came() {
+        let folder = tempfile::tempdir().unwrap();
+        let seen = vec![(folder.path().to_owned(), stamp(folder.path()))];
+        let paths = Vec::new();
+        let readable = Readable { paths, seen };
+        assert!(readable.is_valid() && !readable.is_settled());
+        // Folders are dated by a clock that stands still for a while.
+        thread::sleep(Duration::from_millis(20));
+        fs::write(folder.path().join("new"), "").unwrap();
+        assert!(!readable.is_valid());
+    }
+}

@@ -1,0 +1,228 @@
+//! Why a store cannot be had, or cannot do what was asked, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pleach_system::text::shell_words::quoted;
+
+use super::GitError;
+use super::address::{Address, BadAddress};
+use super::credentials::{Wish, what_to_set};
+
+/// Why a store cannot be had, or cannot do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder belongs to no repository.
+    #[error("{} is not in a git repository", path.display())]
+    NotARepository {
+        /// The folder that was asked about.
+        path: PathBuf,
+    },
+    /// The repository belongs to another user, and git will not read it.
+    #[error("the repository at {} belongs to another user", path.display())]
+    DubiousOwnership {
+        /// The top of the repository.
+        path: PathBuf,
+    },
+    /// There is nothing to start from yet.
+    #[error("the repository at {} has no commit to start from", path.display())]
+    NoCommits {
+        /// The folder that was asked about, or the address.
+        path: PathBuf,
+    },
+    /// No branch can be made in it.
+    #[error("the repository is not writable: {}", path.display())]
+    NotWritable {
+        /// The folder in it that is closed.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// History is cut off, and merges would go wrong.
+    #[error("the repository at {} is a shallow clone", path.display())]
+    Shallow {
+        /// The folder that was asked about.
+        path: PathBuf,
+    },
+    /// The base names no commit.
+    #[error("base {base:?} is not a branch, tag or commit of this repository")]
+    BaseNotFound {
+        /// What was asked for.
+        base: String,
+    },
+    /// A branch stands where a folder of branches has to be.
+    #[error("branch {branch:?} prevents creating branch {wanted:?}")]
+    PrefixTaken {
+        /// The branch of the user.
+        branch: String,
+        /// The branch that was to be made.
+        wanted: String,
+    },
+    /// Some of its objects are on a server only.
+    #[error("{} is a partial clone; Pleach needs all objects", path.display())]
+    Partial {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is no remote to fetch from.
+    #[error("the repository at {} has no remote \"origin\" to fetch from", path.display())]
+    NoOrigin {
+        /// The folder that was asked about.
+        path: PathBuf,
+    },
+    /// The project is an address, so there is no repository of the user to bring a branch to.
+    #[error("{} was cloned from a URL: there is no checkout of yours to create a branch in", address.as_str())]
+    NoCheckout {
+        /// The address of the project.
+        address: Address,
+    },
+    /// There is no repository, and what was asked for needs one.
+    #[error("{} is not a git repository: there are no branches to create or push", path.display())]
+    PlainFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// What was given as an address is none.
+    #[error(transparent)]
+    BadAddress(#[from] BadAddress),
+    /// A server wants a login that it did not get.
+    #[error("{host} {problem}")]
+    Login {
+        /// The server.
+        host: String,
+        /// What is the matter with the login.
+        problem: LoginProblem,
+    },
+    /// The other repository could not be read.
+    #[error("could not fetch from {}", address.as_str())]
+    Unreachable {
+        /// Where it should be.
+        address: Address,
+        /// What git said.
+        source: GitError,
+    },
+    /// Files of the store could not be written or read.
+    #[error("could not {doing} {}", path.display())]
+    Io {
+        /// What was attempted.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Git itself failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// What is the matter with a login.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LoginProblem {
+    /// Nobody knows one.
+    #[error("requires a login, and none was found")]
+    Missing,
+    /// It was refused.
+    #[error("did not accept the login{}", from.as_ref().map(|from| format!(" from {from}")).unwrap_or_default())]
+    Rejected {
+        /// Where it was found, if not by git itself.
+        from: Option<String>,
+    },
+    /// The address leads to another server, which is told nothing.
+    #[error("requires a login, but is not the server of the address")]
+    SentOn,
+}
+
+impl LoginProblem {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Missing => "no_login",
+            Self::Rejected { .. } => "login_rejected",
+            Self::SentOn => "sent_on",
+        }
+    }
+}
+
+impl StoreError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NotARepository { .. } => {
+                "change to a git repository, or run `git init` and commit something".into()
+            }
+            Self::NoCommits { .. } => "commit something first".into(),
+            Self::NotWritable { path, .. } => format!(
+                "run as its owner, or check the permissions: `ls -ld {}`",
+                quoted(&path.to_string_lossy())
+            ),
+            Self::Shallow { .. } => "run `git fetch --unshallow`".into(),
+            Self::Partial { .. } => "clone without --filter and run there".into(),
+            Self::DubiousOwnership { path } => format!(
+                "if you trust it, run `git config --global --add safe.directory {}`",
+                quoted(&path.to_string_lossy())
+            ),
+            Self::PrefixTaken { branch, .. } => format!(
+                "rename it, `git branch -m {0} {0}-old`, or set another branch_prefix",
+                quoted(branch)
+            ),
+            Self::BaseNotFound { .. } => {
+                "pass a branch, tag or commit that `git rev-parse` accepts".into()
+            }
+            Self::NoOrigin { .. } => {
+                "run `git remote add origin URL`, or run without --fetch".into()
+            }
+            Self::PlainFolder { .. } => {
+                "run `git init` there and commit something to use branches".into()
+            }
+            Self::NoCheckout { .. } => "push the batch instead".into(),
+            Self::BadAddress(_) => {
+                "an address looks like https://host/owner/name.git or git@host:owner/name.git"
+                    .into()
+            }
+            Self::Login { host, problem } => login_hint(host, problem, Wish::Read),
+            Self::Unreachable { address, .. } => unreachable_hint(address),
+            Self::Io { .. } => {
+                "check that the disk has free space and the folder is writable".into()
+            }
+            Self::Git(_) => return None,
+        };
+        Some(hint)
+    }
+
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            doing,
+            path,
+            source,
+        }
+    }
+}
+
+pub(super) fn login_hint(host: &str, problem: &LoginProblem, wish: Wish) -> String {
+    match problem {
+        LoginProblem::Missing | LoginProblem::Rejected { from: None } => what_to_set(host, wish),
+        LoginProblem::Rejected { from: Some(from) } => {
+            let may = wish.words();
+            format!("replace the login in {from} with a valid one that may {may}")
+        }
+        LoginProblem::SentOn => {
+            format!("if you trust {host}, use the repository's address on it")
+        }
+    }
+}
+
+pub(super) fn unreachable_hint(address: &Address) -> String {
+    match address.host() {
+        Some(host) if address.is_ssh() => format!(
+            "check the address, that {host} is a known host, and that your key is loaded: `ssh -oBatchMode=yes {}` \
+             must not prompt",
+            quoted(host)
+        ),
+        Some(host) => format!(
+            "check the address, the connection to {host}, and your access to the repository"
+        ),
+        None => "check that the repository exists".into(),
+    }
+}

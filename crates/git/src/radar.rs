@@ -1,0 +1,202 @@
+//! Sees conflicts coming: merges what tasks have made so far in pairs, while their agents still work.
+//!
+//! Looks at files and decides nothing. Whatever it writes lies in a folder of its own that goes with it.
+
+mod round;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use pleach_domain::event::PredictedConflict;
+use pleach_domain::id::TaskId;
+use pleach_system::process::Cancel;
+
+use self::round::{Round, Standing};
+use crate::capture::{Aside, Seen, look};
+use crate::git::{CommitId, Store, TreeId};
+use crate::weave::{Known, Loom, WeaveError, tree_of};
+use crate::worktree::Worktree;
+
+/// So many trees are written before everything is cleared away and begun anew.
+const MOST_TREES: usize = 1_000;
+
+/// What is under way in a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Situation {
+    /// Tasks that are not over.
+    pub live: Vec<Live>,
+    /// Tasks that are woven, in the order of the batch.
+    pub woven: Vec<Woven>,
+    /// The commit that everything woven ends in.
+    pub tip: CommitId,
+}
+
+/// A task that is not over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Live {
+    /// The task.
+    pub task: TaskId,
+    /// Its position in the batch.
+    pub position: usize,
+    /// Which attempt is under way.
+    pub attempt: u32,
+    /// Its branch, by which its worktree is found.
+    pub branch: String,
+    /// The commit that it started from.
+    pub basis: CommitId,
+    /// Its work, once it is done.
+    pub built: Option<CommitId>,
+    /// What it waited for, by position.
+    pub comes_after: Vec<bool>,
+}
+
+/// A task that is woven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Woven {
+    /// The task.
+    pub task: TaskId,
+    /// Its position in the batch.
+    pub position: usize,
+    /// Its work.
+    pub commit: CommitId,
+    /// The commit that it started from.
+    pub basis: CommitId,
+}
+
+impl Situation {
+    /// Whether there are two of whom one can still be helped.
+    pub fn is_worth_a_look(&self) -> bool {
+        let others = usize::from(!self.woven.is_empty());
+        !self.live.is_empty() && self.live.len() + others > 1
+    }
+}
+
+/// Looks at the worktrees of a batch, round by round.
+#[derive(Debug)]
+pub struct Radar<'s> {
+    store: &'s Store,
+    /// Paths whose changes are no part of anybody's work.
+    leave_out: Vec<PathBuf>,
+    stop: Cancel,
+    loom: Option<Loom>,
+    /// How many worktrees were read since then, and in all.
+    trees: usize,
+    read: usize,
+    seen: HashMap<TaskId, (u32, Seen)>,
+    known: [Known; 2],
+    /// What the last round looked at, and what came of it.
+    last: Option<(Vec<Standing>, Situation, Vec<PredictedConflict>)>,
+}
+
+impl<'s> Radar<'s> {
+    /// A radar that has not looked yet, and that may be stopped.
+    pub fn new(store: &'s Store, leave_out: Vec<PathBuf>, stop: Cancel) -> Self {
+        Self {
+            store,
+            leave_out,
+            stop,
+            loom: None,
+            trees: 0,
+            read: 0,
+            seen: HashMap::new(),
+            known: Default::default(),
+            last: None,
+        }
+    }
+
+    /// How many pairs were merged so far.
+    pub fn merged(&self) -> usize {
+        self.known.iter().map(Known::merged).sum()
+    }
+
+    /// How often files of a worktree were read so far.
+    pub fn read(&self) -> usize {
+        self.read
+    }
+
+    /// The conflicts that are coming; `None` if it was stopped.
+    ///
+    /// A worktree that cannot be read just now counts as it was last time.
+    pub fn look(
+        &mut self,
+        situation: &Situation,
+    ) -> Result<Option<Vec<PredictedConflict>>, WeaveError> {
+        if self.trees > MOST_TREES {
+            (self.loom, self.trees) = (None, 0);
+            self.seen.clear();
+        }
+        let loom = match self.loom.take() {
+            Some(loom) => loom,
+            None => Loom::of_store(self.store)?,
+        };
+        let looked = self.look_in(&loom, situation);
+        self.loom = Some(loom);
+        looked
+    }
+
+    fn look_in(
+        &mut self,
+        loom: &Loom,
+        situation: &Situation,
+    ) -> Result<Option<Vec<PredictedConflict>>, WeaveError> {
+        let is_live = |task: &TaskId| situation.live.iter().any(|live| live.task == *task);
+        self.seen.retain(|task, _| is_live(task));
+        let mut standing = Vec::new();
+        for (place, live) in situation.live.iter().enumerate() {
+            if self.stop.is_cancelled() {
+                return Ok(None);
+            }
+            let basis = tree_of(self.store, &live.basis)?;
+            let tree = match &live.built {
+                Some(commit) => Some(tree_of(self.store, commit)?),
+                None => self.tree_of_worktree(loom, live),
+            };
+            if let Some(tree) = tree.filter(|tree| *tree != basis) {
+                standing.push(Standing { place, basis, tree });
+            }
+        }
+        if let Some((then, there, found)) = &self.last
+            && (then, there) == (&standing, situation)
+        {
+            return Ok(Some(found.clone()));
+        }
+        let round = Round::begin(self.store, loom, situation, &standing)?;
+        let found = round.conflicts(&mut self.known, &self.stop)?;
+        if let Some(found) = &found {
+            self.last = Some((standing, situation.clone(), found.clone()));
+        }
+        Ok(found)
+    }
+
+    /// What a task has made so far, as far as anybody knows.
+    fn tree_of_worktree(&mut self, loom: &Loom, live: &Live) -> Option<TreeId> {
+        let before = self.seen.remove(&live.task);
+        let before = before.filter(|(attempt, _)| *attempt == live.attempt);
+        let before = before.map(|(_, seen)| seen);
+        let worktree = Worktree::on_branch(self.store, &live.branch)
+            .filter(|worktree| *worktree.basis() == live.basis);
+        let objects = loom.object_folder();
+        let aside = Aside {
+            objects: &objects,
+            stop: &self.stop,
+        };
+        let now = worktree.and_then(|worktree| {
+            let seen = look(
+                self.store,
+                &worktree,
+                &self.leave_out,
+                aside,
+                before.as_ref(),
+            );
+            // Files come and go while they are looked at; what is not seen now is seen next time.
+            seen.ok()
+        });
+        let has_read = now.as_ref().is_some_and(Seen::has_read);
+        self.trees += usize::from(has_read);
+        self.read += usize::from(has_read);
+        let seen = now.or(before)?;
+        let tree = seen.tree().clone();
+        self.seen.insert(live.task.clone(), (live.attempt, seen));
+        Some(tree)
+    }
+}

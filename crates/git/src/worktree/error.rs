@@ -1,0 +1,121 @@
+//! Why something could not be done with a worktree.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::git::{GitError, StoreError};
+use crate::weave::WeaveError;
+
+/// Why a worktree could not be made, used again or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum WorktreeError {
+    /// Something is there already, and it may hold work.
+    #[error("could not create a worktree: {} already exists", path.display())]
+    Exists {
+        /// What is in the way.
+        path: PathBuf,
+    },
+    /// The proof is of another worktree.
+    #[error("could not remove {}: its files are not kept yet", path.display())]
+    NotKept {
+        /// The worktree.
+        path: PathBuf,
+    },
+    /// A folder cannot be told to be like a fresh one.
+    #[error("could not reuse {}: {why}", path.display())]
+    Unfit {
+        /// The folder, or something in it.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// What is in a worktree could not be kept, so it stays.
+    #[error(transparent)]
+    Capture(Box<CaptureError>),
+    /// Files could not be written or moved.
+    #[error("could not {doing} {}", path.display())]
+    Io {
+        /// What was attempted.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Git itself failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// Why the work could not be captured; the worktree is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// The folder with the work is gone, or is no folder any more.
+    #[error("could not capture the work: {} is not a folder any more", path.display())]
+    Gone {
+        /// Where the worktree was.
+        path: PathBuf,
+    },
+    /// Files could not be read.
+    #[error("could not read {}", path.display())]
+    Io {
+        /// What was to be read.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something is in the place of a file that git has no room for.
+    #[error("could not capture the work: {} is a pipe, a socket or a device now", path.display())]
+    Special {
+        /// Where the file was.
+        path: PathBuf,
+    },
+    /// Git refuses a name, because some system would take it for its own folder.
+    #[error("could not capture the work: git takes no file named {}", path.display())]
+    Name {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that Git LFS keeps was changed.
+    #[error(
+        "could not capture the work: {} belongs to Git LFS, and its content cannot be stored",
+        path.display()
+    )]
+    LargeFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Objects could not be read.
+    #[error(transparent)]
+    Objects(Box<WeaveError>),
+    /// Git itself failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl From<CaptureError> for WorktreeError {
+    fn from(error: CaptureError) -> Self {
+        Self::Capture(Box::new(error))
+    }
+}
+
+impl From<WeaveError> for CaptureError {
+    fn from(error: WeaveError) -> Self {
+        Self::Objects(Box::new(error))
+    }
+}
+
+pub(super) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
+    let path = path.to_owned();
+    move |source| WorktreeError::Io {
+        doing,
+        path,
+        source,
+    }
+}

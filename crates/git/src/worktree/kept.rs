@@ -1,0 +1,65 @@
+//! Proof that nothing in a worktree is lost with it.
+
+use std::path::{Path, PathBuf};
+
+use super::heads::Heads;
+use super::{CaptureError, Worktree};
+use crate::git::{CommitId, Store};
+
+/// Proof that everything in a worktree is kept, so that it may go.
+#[derive(Debug)]
+pub struct Kept {
+    path: PathBuf,
+    commit: Option<CommitId>,
+    /// How many branches of the agent's own git folder could not be read.
+    unread: usize,
+}
+
+impl Kept {
+    pub(crate) fn keep(
+        store: &Store,
+        worktree: &Worktree,
+        (commit, unread): (Option<CommitId>, usize),
+        name: &str,
+    ) -> Result<Kept, CaptureError> {
+        if let Some(commit) = &commit {
+            store.keep(commit, name)?;
+        }
+        let path = worktree.path().to_owned();
+        Ok(Self {
+            path,
+            commit,
+            unread,
+        })
+    }
+
+    /// Keeps what was committed in a worktree whose files are gone.
+    pub(crate) fn keep_commits(
+        store: &Store,
+        worktree: &Worktree,
+        name: &str,
+    ) -> Result<Self, CaptureError> {
+        let heads = Heads::of(store, worktree)?;
+        heads.keep_others(store, worktree)?;
+        let commit = heads.head.map(|(head, _)| head);
+        Self::keep(store, worktree, (commit, heads.unread), name)
+    }
+
+    /// The commit that holds the last state, unless that is the basis.
+    pub fn commit(&self) -> Option<&CommitId> {
+        self.commit.as_ref()
+    }
+
+    pub fn into_commit(self) -> Option<CommitId> {
+        self.commit
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the agent's own git folder holds nothing either that is not kept.
+    pub(crate) fn has_all_commits(&self) -> bool {
+        self.unread == 0
+    }
+}

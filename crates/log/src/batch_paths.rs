@@ -1,0 +1,57 @@
+//! Names and folders of a batch: branches in the store, attempts, conflicts.
+
+use pleach_domain::id::TaskId;
+use pleach_git::git::ref_segment;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+use pleach_domain::id::BatchNumber;
+
+use pleach_git::git::Store;
+
+/// The name of a project among the stores.
+pub fn project_name(store: &Store) -> String {
+    let name = store.home().file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// The branch of a batch in the private store, whatever people see.
+pub fn batch_branch(number: BatchNumber) -> String {
+    format!("pleach/batch-{number}")
+}
+
+/// The branch of a task there, which its agent works on.
+pub fn task_branch(number: BatchNumber, segment: &str) -> String {
+    format!("pleach/task-{number}/{segment}")
+}
+
+/// The transcript of an attempt, in its folder.
+pub const LOG: &str = "agent.log";
+
+/// Where what an attempt says and how it ended is kept.
+pub fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
+    batch
+        .join(format!("task-{segment}"))
+        .join(format!("attempt-{attempt}"))
+}
+
+/// The folder of a task's conflict among the worktrees of its batch.
+pub fn conflict_folder(trees: &Path, segment: &str) -> PathBuf {
+    trees.join(format!("resolve-{segment}"))
+}
+
+/// Where the tasks of a batch work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Where {
+    /// Each in a worktree of its own.
+    #[default]
+    Worktrees,
+    /// All in the user's folder, which is no repository.
+    InPlace,
+}
+
+/// What a task is called in refs and paths, by what is stored of it.
+pub fn segment_of(stored: Option<&str>, id: &TaskId) -> String {
+    stored.map_or_else(|| ref_segment(id.as_str()), str::to_owned)
+}

@@ -1,0 +1,76 @@
+//! Which batches somebody means who names none: those of the repository or the folder around, else all of this user.
+
+use std::path::{Path, PathBuf};
+
+use pleach_domain::id::BatchNumber;
+use pleach_git::git::{Git, GitError, Store, StoreError};
+use pleach_system::state_folder::StateFolder;
+
+use crate::database::{Among, BatchFilter, BatchRow, Database, DatabaseError};
+
+/// Whose batches are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of one project.
+    Project(String),
+    /// All of this user.
+    User,
+}
+
+/// What was found by a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// No batch.
+    Nothing,
+    /// The batch of this id.
+    One(u32),
+    /// One batch in each of these repositories.
+    Several(Vec<PathBuf>),
+}
+
+impl Scope {
+    /// The scope of somebody who stands in a folder.
+    pub fn of(state: &StateFolder, folder: &Path) -> Result<Self, GitError> {
+        match Store::name_of(&Git::find()?, &state.stores(), folder) {
+            Ok(name) => Ok(Self::Project(name)),
+            Err(StoreError::Git(error)) => Err(error),
+            // A folder that could not have a batch has no business hiding others.
+            Err(_) => Ok(Self::User),
+        }
+    }
+
+    /// The project, if it is one.
+    pub fn project(&self) -> Option<&str> {
+        match self {
+            Self::Project(name) => Some(name),
+            Self::User => None,
+        }
+    }
+
+    /// The batch that has a number here.
+    pub fn find(&self, database: &Database, number: BatchNumber) -> Result<Found, DatabaseError> {
+        if let Self::Project(project) = self {
+            let found = database.batch_numbered(project, number)?;
+            return Ok(found.map_or(Found::Nothing, Found::One));
+        }
+        let mut rows = self.batches(database, Among::All)?;
+        rows.retain(|row| row.number == number);
+        Ok(match rows.as_slice() {
+            [] => Found::Nothing,
+            [row] => Found::One(row.id),
+            rows => Found::Several(rows.iter().map(|row| row.repository.clone()).collect()),
+        })
+    }
+
+    /// The batches of it, newest first.
+    pub fn batches(
+        &self,
+        database: &Database,
+        among: Among,
+    ) -> Result<Vec<BatchRow>, DatabaseError> {
+        database.batches(BatchFilter {
+            project: self.project(),
+            among,
+        })
+    }
+}

@@ -1,0 +1,245 @@
+//! A batch as people and programs see it, made from what is stored.
+//!
+//! Changes nothing, and knows neither terminals nor the network.
+
+mod attempts;
+mod board_wire;
+mod narrator;
+mod order;
+mod replay;
+mod shape;
+mod stage;
+mod validation;
+mod wire;
+
+use pleach_domain::batch::{BadEvent, Batch, Design, LandingResult};
+use pleach_domain::choice::Landing;
+use pleach_domain::id::BatchNumber;
+use serde::Deserialize;
+
+pub use attempts::AttemptView;
+pub use board_wire::board_wire;
+pub use narrator::{Narrator, Origin};
+pub use order::{EdgeView, OrderView, OrderedStage};
+pub use shape::{
+    BatchView, ConflictView, PredictedView, ProgressView, ResolvingView, SettingsView, TaskView,
+};
+pub use stage::StageView;
+pub use validation::{RunView, RunWord, ValidationView, Verdict};
+pub use wire::{usd, wire, wire_in, worktree_id};
+
+use crate::batch_paths::segment_of;
+use crate::branches::BranchNames;
+use crate::database::{self, Database, DatabaseError, LoadedBatch};
+use crate::earlier::BuildsOn;
+use crate::earlier::Earlier;
+use crate::ownership::{OwnershipError, is_owned};
+use crate::task_ids::TaskIds;
+use pleach_system::sandbox::SandboxPolicy;
+use pleach_system::secrets::Secrets;
+use pleach_system::state_folder::StateFolder;
+use replay::Replayed;
+
+/// Why a batch cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// Whether anybody owns it cannot be seen.
+    #[error(transparent)]
+    Ownership(#[from] OwnershipError),
+    /// What was stored when it was made is not understood.
+    #[error("could not read the record of batch {batch}")]
+    Record {
+        /// The batch.
+        batch: BatchNumber,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// Its events contradict each other.
+    #[error("could not replay event {seq} of batch {batch}")]
+    Event {
+        /// The batch.
+        batch: BatchNumber,
+        /// The number of the event.
+        seq: u64,
+        /// What is wrong.
+        source: BadEvent,
+    },
+}
+
+/// What a view needs of a batch's record; the rest is the loop's.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) design: Design,
+    #[serde(default)]
+    tasks: Vec<TaskRecord>,
+    base: Option<String>,
+    #[serde(default)]
+    base_branch: Option<String>,
+    #[serde(default)]
+    validate: Option<String>,
+    #[serde(default)]
+    sandbox: SandboxPolicy,
+    #[serde(default)]
+    earlier: Earlier,
+    #[serde(default)]
+    stands_on: Vec<BuildsOn>,
+    #[serde(default)]
+    branches: BranchNames,
+    #[serde(default)]
+    place: crate::batch_paths::Where,
+}
+
+#[derive(Debug, Deserialize)]
+struct TaskRecord {
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    segment: Option<String>,
+    #[serde(default)]
+    opaque_id: Option<String>,
+}
+
+impl Record {
+    fn is_in_place(&self) -> bool {
+        self.place == crate::batch_paths::Where::InPlace
+    }
+
+    /// What programs know the tasks of the batch by.
+    pub(crate) fn task_ids(&self, loaded: &LoadedBatch) -> TaskIds {
+        let known = self.tasks.iter().map(|task| task.opaque_id.as_deref());
+        let known = known.chain(std::iter::repeat(None));
+        let keys = self.design.tasks.iter().map(|task| &task.id);
+        TaskIds::of(&loaded.project, &loaded.plan, keys.zip(known))
+    }
+
+    /// What its tasks are called in refs and paths, in their order.
+    pub(crate) fn segments(&self) -> Vec<String> {
+        let stored = |at: usize| self.tasks.get(at).and_then(|task| task.segment.as_deref());
+        let tasks = self.design.tasks.iter().enumerate();
+        tasks
+            .map(|(at, task)| segment_of(stored(at), &task.id))
+            .collect()
+    }
+}
+
+/// Whether somebody is at a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A living process has it.
+    Alive,
+    /// Nobody has it.
+    Gone,
+}
+
+/// What a view says about the world, besides what is stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Where its worktrees are.
+    pub worktrees: &'a std::path::Path,
+    /// Whether somebody is at it.
+    pub owner: Owner,
+    /// The time, in milliseconds since 1970.
+    pub now: u64,
+}
+
+/// Where a batch has its worktrees, if not where they are usually, and whether it has any.
+#[derive(Deserialize)]
+struct Grounds {
+    worktrees: Option<pleach_system::files::stored_path::StoredPath>,
+    #[serde(default)]
+    place: crate::batch_paths::Where,
+    folder: Option<pleach_system::files::stored_path::StoredPath>,
+}
+
+impl BatchView {
+    /// A batch as it stands now, if there is one of that id.
+    pub fn load(
+        state: &StateFolder,
+        database: &Database,
+        batch: u32,
+    ) -> Result<Option<Self>, ViewError> {
+        // Looked at first: an owner that ends in between has written its last event by then.
+        let owner = if is_owned(&state.batch(batch))? {
+            Owner::Alive
+        } else {
+            Owner::Gone
+        };
+        let Some(loaded) = database.load(batch)? else {
+            return Ok(None);
+        };
+        let number = loaded.number;
+        let grounds: Grounds =
+            serde_json::from_str(&loaded.record).map_err(|source| ViewError::Record {
+                batch: number,
+                source,
+            })?;
+        let root = grounds.worktrees.as_ref().map(|root| root.0.as_path());
+        let surroundings = Surroundings {
+            worktrees: &state.worktrees(root, &loaded.project, number),
+            owner,
+            now: database::now(),
+        };
+        let mut view = Self::of(&loaded, &surroundings)?;
+        if grounds.place == crate::batch_paths::Where::InPlace {
+            for task in view.tasks.iter_mut().filter(|task| task.attempts > 0) {
+                task.worktree_path = grounds.folder.as_ref().map(|folder| folder.0.clone());
+            }
+        }
+        Ok(Some(view))
+    }
+
+    /// The id in the plan that a task of it has; the id itself for one that is not of it.
+    pub fn key_of<'v>(&'v self, task_id: &'v str) -> &'v str {
+        let mut tasks = self.tasks.iter();
+        let found = tasks.find(|task| task.task_id == task_id);
+        found.map_or(task_id, |task| task.key.as_str())
+    }
+
+    /// The view of what is stored.
+    pub fn of(loaded: &LoadedBatch, surroundings: &Surroundings<'_>) -> Result<Self, ViewError> {
+        let batch = loaded.number;
+        let mut record: Record = serde_json::from_str(&loaded.record)
+            .map_err(|source| ViewError::Record { batch, source })?;
+        let mut history = Replayed::new(record.design.clone());
+        for stored in &loaded.events {
+            history.follow(stored).map_err(|source| ViewError::Event {
+                batch,
+                seq: stored.seq,
+                source,
+            })?;
+        }
+        let hider = Secrets::of_environment(&[]).hider();
+        let land_into = record.base_branch.take();
+        let land_into = land_into.filter(|_| lands_here(&history.batch));
+        let validate = record.validate.take();
+        record.validate = validate.map(|command| hider.hidden(command));
+        let mut builds_on = if history.batch.status.is_over() {
+            let places = history.batch.earlier_of(&history.batch.woven);
+            record.earlier.told(&places)
+        } else {
+            record.earlier.told_all()
+        };
+        builds_on.append(&mut record.stands_on);
+        let view = shape::draw(loaded, &history, &record, surroundings);
+        Ok(Self {
+            land_into,
+            builds_on,
+            ..view
+        })
+    }
+}
+
+/// Whether a result that is to land goes to a local branch: it shall, or there is no server.
+fn lands_here(batch: &Batch) -> bool {
+    batch.design.settings.landing == Landing::Local
+        || matches!(
+            batch.landed,
+            Some(LandingResult::NotLanded {
+                no_server: true,
+                ..
+            })
+        )
+}

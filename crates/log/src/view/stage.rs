@@ -1,0 +1,60 @@
+//! A stage of an execution plan, or a wave, as every surface shows it.
+
+use pleach_domain::batch::BatchTask;
+use pleach_domain::event::MergeStatus;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use pleach_domain::history::StageHistory;
+use pleach_system::text::moment::rfc3339;
+
+use super::replay::Replayed;
+use super::shape::seconds;
+use super::wire::counted_from_1;
+
+/// A stage or wave.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct StageView {
+    /// Its number, counted from 1.
+    pub stage: usize,
+    /// The `batch_id` that the execution plan has for it, or the number of the wave.
+    pub name: String,
+    pub can_parallel: bool,
+    pub task_count: usize,
+    pub status: &'static str,
+    /// Whether its tasks run one at a time because several at once did not work out.
+    pub fell_back: bool,
+    #[schema(value_type = Option<String>)]
+    pub merge_status: Option<MergeStatus>,
+    pub started_at: Option<String>,
+    pub completed_at: Option<String>,
+    pub seconds: Option<f64>,
+}
+
+pub(super) fn draw_stage(history: &Replayed, stage: usize) -> StageView {
+    let batch = &history.batch;
+    let design = &batch.design.stages[stage];
+    let StageHistory { started_at, ended } = history.times.stages[stage];
+    let is_of_stage = |task: &&BatchTask| task.design.stage == Some(stage);
+    StageView {
+        stage: counted_from_1(stage),
+        name: design.name.clone(),
+        can_parallel: design.can_parallel,
+        task_count: batch.tasks.iter().filter(is_of_stage).count(),
+        status: match (started_at, ended) {
+            (_, Some((_, _, true))) => "completed",
+            (_, Some((_, _, false))) => "failed",
+            (Some(_), None) => "running",
+            (None, None) => "pending",
+        },
+        fell_back: batch.stages[stage].fell_back,
+        merge_status: ended.map(|(_, merge_status, _)| merge_status),
+        started_at: started_at.map(rfc3339),
+        completed_at: ended.map(|(at, _, _)| rfc3339(at)),
+        seconds: started_at
+            .zip(ended)
+            .map(|(from, (to, _, _))| seconds(to.saturating_sub(from))),
+    }
+}

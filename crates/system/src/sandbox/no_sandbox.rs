@@ -1,0 +1,51 @@
+//! Why programs cannot be held as they should be, and what to do about it.
+
+/// Why programs cannot be held as they should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoSandbox {
+    /// The kernel cannot do it.
+    #[error("sandbox = \"{wanted}\" needs Landlock, which this kernel does not have")]
+    NoLandlock {
+        /// The word that asks for it.
+        wanted: &'static str,
+    },
+    /// The system lets nobody filter system calls.
+    #[error(
+        "sandbox = \"{wanted}\" needs to filter system calls, which this system does not allow"
+    )]
+    NoFilter {
+        /// The word that asks for it.
+        wanted: &'static str,
+    },
+    /// Nothing can take the network away.
+    #[error(
+        "network = \"none\" needs user namespaces or the Landlock of Linux 6.7, and this system has neither"
+    )]
+    NoNetworkToTake,
+    /// The user's wrapper is not there.
+    #[error("the sandbox command {program} is not installed")]
+    NoWrapper {
+        /// The program.
+        program: String,
+    },
+}
+
+impl NoSandbox {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoLandlock { .. } => {
+                "Linux 5.13 and later have it, unless the boot parameter lsm= leaves it out; remove the key sandbox to \
+                 use the best available, or set it to \"none\""
+            }
+            Self::NoFilter { .. } => {
+                "allow the seccomp system call (containers may block it); remove the key sandbox to \
+                 use the best available, or set it to \"none\""
+            }
+            Self::NoNetworkToTake => {
+                "allow user namespaces (sysctl user.max_user_namespaces), or remove the key network"
+            }
+            Self::NoWrapper { .. } => "install it, use its full path, or remove the key sandbox",
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Where Pleach keeps what is its own: stores, worktrees, and one folder a batch.
+//!
+//! Knows places and numbers, not what is in the files.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use pleach_domain::id::BatchNumber;
+
+/// The name of a batch's socket, in its folder.
+pub const SOCKET: &str = "socket";
+
+/// The folder, made private when it is new.
+#[derive(Debug, Clone)]
+pub struct StateFolder {
+    path: PathBuf,
+}
+
+/// Why the folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateFolderError {
+    /// Neither `PLEACH_HOME` nor a home folder is known.
+    #[error("no folder for Pleach's files: neither PLEACH_HOME nor HOME is set")]
+    NoHome,
+    /// It cannot be written to.
+    #[error("could not {doing} {}", path.display())]
+    Io {
+        /// What was attempted.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl StateFolderError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoHome => "set PLEACH_HOME to a private folder",
+            Self::Io { .. } => {
+                "check that the folder is writable, or set PLEACH_HOME to another one"
+            }
+        }
+    }
+}
+
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StateFolderError {
+    let path = path.to_owned();
+    move |source| StateFolderError::Io {
+        doing,
+        path,
+        source,
+    }
+}
+
+impl StateFolder {
+    /// The user's folder: `PLEACH_HOME`, else `pleach` in the XDG state folder.
+    pub fn of_user() -> Result<Self, StateFolderError> {
+        Self::at(&Self::imagined()?.path)
+    }
+
+    /// The user's folder where it is or would be; nothing is made.
+    pub fn imagined() -> Result<Self, StateFolderError> {
+        let set = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let path = set("PLEACH_HOME")
+            .or_else(|| set("XDG_STATE_HOME").map(|folder| folder.join("pleach")))
+            .or_else(|| set("HOME").map(|home| home.join(".local/state/pleach")))
+            .ok_or(StateFolderError::NoHome)?;
+        Ok(Self { path })
+    }
+
+    /// A folder of one's own choice.
+    pub fn at(path: &Path) -> Result<Self, StateFolderError> {
+        private_folder(path)?;
+        let path = path.canonicalize().map_err(failed("find", path))?;
+        Ok(Self { path })
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file that everything which happened is written to.
+    pub fn database(&self) -> PathBuf {
+        self.path.join("pleach.db")
+    }
+
+    /// What a run in the background says.
+    pub fn detached_log(&self) -> PathBuf {
+        self.path.join("background.log")
+    }
+
+    /// Where the private stores are.
+    pub fn stores(&self) -> PathBuf {
+        self.path.join("stores")
+    }
+
+    /// Where the worktrees of a batch are, below a folder of one's own choice or here.
+    pub fn worktrees(&self, root: Option<&Path>, project: &str, batch: BatchNumber) -> PathBuf {
+        let here = self.path.join("worktrees");
+        let project = root.unwrap_or(&here).join(project);
+        project.join(format!("batch-{batch}"))
+    }
+
+    /// Where work of a batch is brought back that has no repository to go to.
+    pub fn recovered(&self, project: &str, batch: BatchNumber) -> PathBuf {
+        let project = self.path.join("recovered").join(project);
+        project.join(format!("batch-{batch}"))
+    }
+
+    /// The folder of all batches' folders.
+    pub(crate) fn batches(&self) -> PathBuf {
+        self.path.join("batches")
+    }
+
+    /// Where what belongs to a batch is, by its id.
+    pub fn batch(&self, id: u32) -> PathBuf {
+        self.batches().join(id.to_string())
+    }
+
+    /// Where ports are leased, over all processes of this user.
+    pub(crate) fn ports(&self) -> Result<PathBuf, StateFolderError> {
+        self.private_folder("ports")
+    }
+
+    /// Where folders for temporary files are noted, wherever they are.
+    pub(crate) fn temporary(&self) -> Result<PathBuf, StateFolderError> {
+        self.private_folder("temporary")
+    }
+
+    /// Where the slots are that all batches of this user share.
+    pub(crate) fn slots(&self) -> Result<PathBuf, StateFolderError> {
+        self.private_folder("slots")
+    }
+
+    /// Where the folders are noted that batches work in without a repository.
+    pub fn in_place(&self) -> Result<PathBuf, StateFolderError> {
+        self.private_folder("in-place")
+    }
+
+    fn private_folder(&self, name: &str) -> Result<PathBuf, StateFolderError> {
+        let path = self.path.join(name);
+        private_folder(&path)?;
+        Ok(path)
+    }
+
+    /// Takes the next id for a batch, over all projects, and the folder that goes with it.
+    pub fn new_batch(&self) -> Result<(u32, PathBuf), StateFolderError> {
+        let batches = self.batches();
+        private_folder(&batches)?;
+        let used = fs::read_dir(&batches).map_err(failed("list", &batches))?;
+        let mut number = last_number(used) + 1;
+        loop {
+            let folder = batches.join(number.to_string());
+            match DirBuilder::new().mode(0o700).create(&folder) {
+                Ok(()) => return Ok((number, folder)),
+                // Another process took it a moment ago.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(source) => return Err(failed("create", &folder)(source)),
+            }
+        }
+    }
+}
+
+fn last_number(batches: fs::ReadDir) -> u32 {
+    let numbers = batches.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    numbers.max().unwrap_or(0)
+}
+
+/// A file whose lock this process holds; let go when dropped, or when the process ends.
+#[derive(Debug)]
+pub struct LockedFile(File);
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // A child that is just being started holds the file too, until it becomes its program.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Takes the lock of a file, which is made if need be; none if somebody else has it.
+///
+/// The file stays when the lock goes: whoever deleted it could delete another one's.
+pub fn try_lock(path: &Path) -> io::Result<Option<LockedFile>> {
+    let mut file = File::options();
+    file.create(true).truncate(false).write(true).mode(0o600);
+    let file = file.open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(LockedFile(file))),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Makes a folder that only its owner may look into.
+pub fn private_folder(path: &Path) -> Result<(), StateFolderError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(failed("create", path))
+}
+
+/// Writes a file that only its owner may read.
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::options()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_batches_are_never_given_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::at(&folder.path().join("state")).unwrap();
+        let mut numbers: Vec<u32> = std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| state.new_batch().unwrap().0))
+                .collect();
+            runs.into_iter().map(|run| run.join().unwrap()).collect()
+        });
+        numbers.sort_unstable();
+        assert_eq!(numbers, (1..=8).collect::<Vec<u32>>());
+    }
+}
