@@ -3,10 +3,12 @@
 //! The only such fold: whoever shows times, attempts or the last error of a task reads them here. Moments are
 //! milliseconds since 1970.
 
+mod attempt_history;
 mod batch_time;
 
 use std::collections::HashMap;
 
+pub use attempt_history::{AttemptHistory, AttemptOutcome};
 pub use batch_time::BatchTime;
 
 use crate::batch::Design;
@@ -16,6 +18,12 @@ use crate::task_status_word::TaskStatusWord;
 
 /// Why an attempt is over whose batch nobody ran any more.
 pub const INTERRUPTED: &str = "the batch was interrupted";
+/// Why a task is asked again.
+pub const CHANGED_NOTHING: &str = "changed nothing and gave no reason";
+/// Why a task timed out.
+pub const TOOK_TOO_LONG: &str = "timed out (task_timeout)";
+/// Why a branch is left out.
+pub const DOES_NOT_MERGE: &str = "does not merge cleanly";
 
 /// The times of a batch.
 #[derive(Debug, Clone)]
@@ -50,6 +58,8 @@ pub struct TaskHistory {
     pub last_error: Option<String>,
     /// When something last happened to it.
     pub last_at: u64,
+    /// All attempts, those before a person wanted it tried again too.
+    pub attempts: Vec<AttemptHistory>,
 }
 
 /// When things happened to a stage.
@@ -116,6 +126,16 @@ impl TaskHistory {
         }
     }
 
+    fn take_in_of_attempt(&mut self, event: &TaskEvent, at: u64) {
+        let last = self.attempts.last_mut();
+        if let TaskEvent::Started { attempt, basis } = event {
+            let began = AttemptHistory::new(*attempt, basis, at, last.as_deref());
+            self.attempts.push(began);
+        } else if let Some(last) = last {
+            last.take_in(event, at);
+        }
+    }
+
     /// How long agents worked on it so far.
     pub fn worked_until(&self, now: u64) -> u64 {
         let current = self.at_work_since.map(|since| now.saturating_sub(since));
@@ -124,6 +144,7 @@ impl TaskHistory {
 
     fn take_in(&mut self, event: &TaskEvent, at: u64) {
         self.last_at = at;
+        self.take_in_of_attempt(event, at);
         match AttemptChange::after(event) {
             AttemptChange::Begins => {
                 self.started_at.get_or_insert(at);
@@ -140,6 +161,7 @@ impl TaskHistory {
                 *self = Self {
                     worked: self.worked,
                     last_at: at,
+                    attempts: std::mem::take(&mut self.attempts),
                     ..Self::default()
                 };
             }
@@ -156,6 +178,11 @@ impl TaskHistory {
 }
 
 impl History {
+    /// What happened to a task; nothing where the batch has no such task.
+    pub fn of_task(&self, task: &TaskId) -> Option<&TaskHistory> {
+        self.tasks.get(*self.positions.get(task)?)
+    }
+
     /// One of a batch to which nothing has happened.
     pub fn new(design: &Design) -> Self {
         let ids = design.tasks.iter().map(|task| task.id.clone());

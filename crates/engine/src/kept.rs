@@ -192,7 +192,7 @@ pub fn list(store: &Store, database: &Database) -> Result<Vec<KeptWork>, KeptErr
             names.iter().find(is_own).or(names.last()).cloned()
         });
         found.push(KeptWork {
-            kept_at: noted_at(store, &name).or_else(|| facts.map(|facts| facts.at)),
+            kept_at: noted_at(store, &name).or_else(|| facts.map(|facts| facts.last_at)),
             also: match (is_merged, branch) {
                 (true, _) => Also::Merged,
                 (false, Some(branch)) => Also::Branch(branch),

@@ -2,16 +2,15 @@
 //!
 //! Reads only; who shows a batch to people uses `view`.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use pleach_domain::batch::Batch;
-use pleach_domain::event::{Event, TaskEvent};
+use pleach_domain::history::{AttemptHistory, History};
 use pleach_domain::id::{BatchNumber, TaskId};
-use pleach_git::git::{CommitId, Git, Store, StoreError};
+use pleach_git::git::{Git, Store, StoreError};
 use pleach_git::worktree::{Listed, WorktreeError, WorktreeSpec};
 use pleach_log::batch_paths::task_branch;
-use pleach_log::database::{Database, StoredEvent};
+use pleach_log::database::Database;
 use pleach_log::task_ids::TaskIds;
 use pleach_log::view::ViewError;
 use pleach_system::state_folder::StateFolder;
@@ -30,16 +29,7 @@ pub struct StoredBatch {
     /// Where it stands.
     pub batch: Batch,
     pub(crate) record: BatchRecord,
-    attempts: HashMap<(TaskId, u32), AttemptFacts>,
-}
-
-/// What the log tells of an attempt.
-#[derive(Debug, Clone)]
-pub(crate) struct AttemptFacts {
-    /// The commit it started from.
-    pub(crate) basis: Option<CommitId>,
-    /// When something last happened to it, in milliseconds since 1970.
-    pub(crate) at: u64,
+    history: History,
 }
 
 /// Why what was named cannot be found.
@@ -94,7 +84,7 @@ impl StoredBatch {
                 source,
             })?;
         let mut batch = Batch::new(record.design.clone());
-        let mut attempts = HashMap::new();
+        let mut history = History::new(&record.design);
         for stored in &loaded.events {
             batch
                 .apply(&stored.event)
@@ -103,7 +93,7 @@ impl StoredBatch {
                     seq: stored.seq,
                     source,
                 })?;
-            note_attempt(&mut attempts, &batch, stored);
+            history.take_in(&stored.event, stored.at);
         }
         Ok(Self {
             id,
@@ -111,7 +101,7 @@ impl StoredBatch {
             project: loaded.project,
             batch,
             record,
-            attempts,
+            history,
         })
     }
 
@@ -161,9 +151,10 @@ impl StoredBatch {
         self.record.tasks[task].segment()
     }
 
-    pub(crate) fn attempt(&self, task: usize, number: u32) -> Option<&AttemptFacts> {
-        let id = &self.batch.tasks[task].design.id;
-        self.attempts.get(&(id.clone(), number))
+    /// The last attempt of that number.
+    pub(crate) fn attempt(&self, task: usize, number: u32) -> Option<&AttemptHistory> {
+        let attempts = self.history.tasks[task].attempts.iter();
+        attempts.rev().find(|attempt| attempt.number == number)
     }
 
     /// The store that its work is in, if that is still there.
@@ -232,40 +223,5 @@ impl StoredBatch {
     pub(crate) fn keep_name(&self, task: usize, attempt: u32) -> String {
         let segment = self.segment(task);
         format!("batch-{}/task-{segment}/attempt-{attempt}", self.number)
-    }
-}
-
-fn note_attempt(
-    attempts: &mut HashMap<(TaskId, u32), AttemptFacts>,
-    batch: &Batch,
-    stored: &StoredEvent,
-) {
-    let Event::Task { task, event } = &stored.event else {
-        return;
-    };
-    let Some(position) = batch.position(task) else {
-        return;
-    };
-    let number = batch.tasks[position].attempts;
-    match event {
-        TaskEvent::Started { basis, .. } => {
-            let facts = AttemptFacts {
-                basis: basis.0.parse().ok(),
-                at: stored.at,
-            };
-            attempts.insert((task.clone(), number), facts);
-        }
-        // These are not about what the attempt left.
-        TaskEvent::Waiting { .. }
-        | TaskEvent::Spent(_)
-        | TaskEvent::Approved
-        | TaskEvent::PauseEnded
-        | TaskEvent::Retried
-        | TaskEvent::Published { .. } => {}
-        _ => {
-            if let Some(facts) = attempts.get_mut(&(task.clone(), number)) {
-                facts.at = stored.at;
-            }
-        }
     }
 }

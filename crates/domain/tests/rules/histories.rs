@@ -3,7 +3,7 @@
 use pleach_domain::batch::{Barriers, BatchSettings, Design, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::graph::OrderRules;
-use pleach_domain::history::History;
+use pleach_domain::history::{AttemptHistory, History};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
 
@@ -108,4 +108,107 @@ fn what_a_dead_process_left_counts_up_to_its_last_sign() {
     assert_eq!(told.tasks[0].worked, 4_000);
     assert_eq!(told.time.so_far(), 6_000);
     assert_eq!(told.tasks[0].started_at, Some(1_000));
+}
+
+/// What became of the attempts on task 1: number, outcome, error, session, and when it ended.
+fn attempts(events: Vec<(u64, TaskEvent)>) -> Vec<String> {
+    let events = events.into_iter().map(|(at, event)| (at, of_task(event)));
+    let told = history(events.collect());
+    let of_task = told.of_task(&TaskId::new("1")).unwrap();
+    let line = |attempt: &AttemptHistory| {
+        let (number, outcome) = (attempt.number, attempt.outcome);
+        let error = attempt.error.as_deref().unwrap_or("-");
+        let session = attempt.session.as_deref().unwrap_or("-");
+        let ended = attempt.ended_at.map_or("-".into(), |at| at.to_string());
+        format!("{number} {outcome:?} {error} {session} {ended}")
+    };
+    of_task.attempts.iter().map(line).collect()
+}
+
+fn begin(attempt: u32) -> TaskEvent {
+    let basis = Commit("base".into());
+    TaskEvent::Started { attempt, basis }
+}
+
+fn work() -> TaskEvent {
+    TaskEvent::Built {
+        commit: Commit("work".into()),
+        files: Vec::new(),
+    }
+}
+
+#[test]
+fn an_attempt_after_a_limit_goes_on_in_the_session_and_one_after_a_failure_does_not() {
+    let limited = |error: &str| TaskEvent::Limited {
+        error: error.into(),
+        pause: 1,
+    };
+    let failed = |error: &str| TaskEvent::AttemptFailed {
+        error: error.into(),
+        pause: 1,
+    };
+    let told = attempts(vec![
+        (1, begin(1)),
+        (
+            2,
+            TaskEvent::SessionBegan {
+                session: "s".into(),
+            },
+        ),
+        (3, limited("no more today")),
+        (4, TaskEvent::PauseEnded),
+        (5, begin(2)),
+        (6, failed("exit 1")),
+        (7, begin(3)),
+        (8, TaskEvent::StopRequested),
+    ]);
+    assert_eq!(
+        told,
+        [
+            "1 Limited no more today s 3",
+            "2 Failed exit 1 s 6",
+            "3 Stopping - - -",
+        ]
+    );
+}
+
+#[test]
+fn what_happens_to_a_task_between_two_attempts_is_no_ending_of_the_one_before() {
+    let blocked = || TaskEvent::Blocked {
+        because: "needs 2".into(),
+    };
+    let failed = || TaskEvent::Failed {
+        error: "exit 1".into(),
+    };
+    let told = attempts(vec![
+        (1, begin(1)),
+        (2, failed()),
+        (3, TaskEvent::Retried),
+        (4, TaskEvent::Cancelled),
+        (5, blocked()),
+    ]);
+    assert_eq!(told, ["1 Failed exit 1 - 2"]);
+    let told = attempts(vec![(1, begin(1)), (2, work()), (3, blocked())]);
+    assert_eq!(told, ["1 Blocked needs 2 - 2"]);
+}
+
+#[test]
+fn work_that_is_done_again_did_not_merge_and_an_attempt_that_could_not_start_failed() {
+    let again = |because: &str| TaskEvent::Requeued {
+        because: because.into(),
+    };
+    let told = attempts(vec![
+        (1, begin(1)),
+        (2, again("no worktree")),
+        (3, begin(2)),
+        (4, work()),
+        (9, again("collides with 2")),
+    ]);
+    assert_eq!(
+        told,
+        [
+            "1 Failed no worktree - 2",
+            "2 Conflicted collides with 2 - 4"
+        ]
+    );
 }

@@ -69,7 +69,7 @@ impl<'a> Meant<'a> {
             task: stored.batch.tasks[position].design.id.clone(),
             attempt: self.attempt,
             by_hand: self.by_hand,
-            basis: facts.and_then(|facts| facts.basis.clone()),
+            basis: facts.and_then(|facts| facts.basis.0.parse().ok()),
         }
     }
 }

@@ -2,16 +2,14 @@
 //!
 //! Says what is known and no more: an agent that tells no cost has none here.
 
-use pleach_domain::batch::Spent;
-use pleach_domain::event::{Event, TaskEvent};
+use pleach_domain::history::{AttemptHistory, AttemptOutcome, History};
 use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_system::text::moment::rfc3339;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use pleach_domain::history::INTERRUPTED;
-use pleach_system::text::moment::rfc3339;
-
-use super::wire::{CHANGED_NOTHING, DOES_NOT_MERGE, TOOK_TOO_LONG, usd};
+use super::Record;
+use super::wire::usd;
 use crate::database::LoadedBatch;
 
 /// One run of an agent on a task.
@@ -33,9 +31,7 @@ pub struct AttemptView {
     pub started_at: String,
     /// When its agent ended; none while it is at work.
     pub completed_at: Option<String>,
-    /// What became of it: `running`, `stopping`, `built` (not woven yet), `limited`, `overloaded`, `interrupted`, `lost`, or
-    /// one of the outcomes of tasks.
-    pub outcome: &'static str,
+    pub outcome: AttemptOutcome,
     pub error: Option<String>,
     /// In dollars, as far as its agent tells.
     pub cost: Option<f64>,
@@ -72,94 +68,36 @@ impl AttemptView {
             StoredAgent::Command(agent) | StoredAgent::Preset(agent) => agent.name,
             StoredAgent::Demo => "demo".to_owned(),
         });
-        let mut attempts: Vec<Self> = Vec::new();
-        let mut session = None;
-        for stored in &loaded.events {
-            let Event::Task { task: whose, event } = &stored.event else {
-                continue;
-            };
-            if whose != task {
-                continue;
-            }
-            if let TaskEvent::Started { attempt, .. } = event {
-                // After a limit the same session goes on, and nobody says so again.
-                let goes_on = attempts.last().is_some_and(Self::goes_on);
-                attempts.push(Self {
-                    batch_id: loaded.id,
-                    batch_number: loaded.number,
-                    attempt: *attempt,
-                    agent: agent.clone(),
-                    started_at: rfc3339(stored.at),
-                    completed_at: None,
-                    outcome: "running",
-                    error: None,
-                    cost: None,
-                    tokens: None,
-                    session_id: session.take().filter(|_| goes_on),
-                });
-            } else if let Some(last) = attempts.last_mut() {
-                last.hear(event, stored.at);
-                session.clone_from(&last.session_id);
-            }
-        }
-        attempts.reverse();
-        attempts
+        let Some(attempts) = history(loaded, task) else {
+            return Vec::new();
+        };
+        let view = |attempt: &AttemptHistory| Self::of_attempt(loaded, agent.clone(), attempt);
+        attempts.iter().rev().map(view).collect()
     }
 
-    fn goes_on(&self) -> bool {
-        matches!(self.outcome, "limited" | "overloaded" | "asked_again")
-    }
-
-    fn hear(&mut self, event: &TaskEvent, at: u64) {
-        match event {
-            TaskEvent::SessionBegan { session } => self.session_id = Some(session.clone()),
-            TaskEvent::Spent(Spent { tokens, micro_usd }) => {
-                self.tokens = Some(*tokens).filter(|tokens| *tokens > 0);
-                self.cost = Some(usd(*micro_usd)).filter(|cost| *cost > 0.0);
-            }
-            event => {
-                if let Some((outcome, error)) = self.outcome_after(event) {
-                    self.outcome = outcome;
-                    self.error = error;
-                    if outcome != "stopping" {
-                        self.completed_at.get_or_insert_with(|| rfc3339(at));
-                    }
-                }
-            }
+    fn of_attempt(loaded: &LoadedBatch, agent: Option<String>, attempt: &AttemptHistory) -> Self {
+        Self {
+            batch_id: loaded.id,
+            batch_number: loaded.number,
+            attempt: attempt.number,
+            agent,
+            started_at: rfc3339(attempt.started_at),
+            completed_at: attempt.ended_at.map(rfc3339),
+            outcome: attempt.outcome,
+            error: attempt.error.clone(),
+            cost: Some(usd(attempt.spent.micro_usd)).filter(|cost| *cost > 0.0),
+            tokens: Some(attempt.spent.tokens).filter(|tokens| *tokens > 0),
+            session_id: attempt.session.clone(),
         }
     }
+}
 
-    /// What an event says of the attempt, and why it came to that.
-    fn outcome_after(&self, event: &TaskEvent) -> Option<(&'static str, Option<String>)> {
-        let is_at_work = self.completed_at.is_none();
-        let because = |text: &str| Some(text.to_owned());
-        Some(match event {
-            TaskEvent::StopRequested => ("stopping", None),
-            TaskEvent::Built { .. } | TaskEvent::Resolved { .. } => ("built", None),
-            TaskEvent::Unchanged { .. } => ("no_changes", None),
-            TaskEvent::Woven { .. } => ("merged", None),
-            TaskEvent::AttemptFailed { error, .. } | TaskEvent::Failed { error } => {
-                ("failed", because(error))
-            }
-            TaskEvent::Limited { error, .. } => ("limited", because(error)),
-            TaskEvent::Overloaded { error, .. } => ("overloaded", because(error)),
-            TaskEvent::AskedAgain => ("asked_again", because(CHANGED_NOTHING)),
-            TaskEvent::Interrupted => ("interrupted", because(INTERRUPTED)),
-            TaskEvent::Lost { because: why } => ("lost", because(why)),
-            TaskEvent::TimedOut => ("timed_out", because(TOOK_TOO_LONG)),
-            TaskEvent::Conflicted { .. } => ("conflicted", because(DOES_NOT_MERGE)),
-            TaskEvent::Requeued { because: why } if is_at_work => ("failed", because(why)),
-            TaskEvent::Requeued { because: why } => ("conflicted", because(why)),
-            TaskEvent::Invalid { because: why, .. } => ("invalid", because(why)),
-            // What happens to a task between two attempts says nothing of the one before.
-            TaskEvent::Blocked { because: why } if self.is_success() => ("blocked", because(why)),
-            TaskEvent::TakenOver { because: why } if is_at_work => ("interrupted", because(why)),
-            TaskEvent::Cancelled if is_at_work => ("cancelled", None),
-            _ => return None,
-        })
+/// A record that this version does not understand says nothing.
+fn history(loaded: &LoadedBatch, task: &TaskId) -> Option<Vec<AttemptHistory>> {
+    let record: Record = serde_json::from_str(&loaded.record).ok()?;
+    let mut history = History::new(&record.design);
+    for stored in &loaded.events {
+        history.take_in(&stored.event, stored.at);
     }
-
-    fn is_success(&self) -> bool {
-        matches!(self.outcome, "built" | "merged" | "no_changes")
-    }
+    Some(history.of_task(task)?.attempts.clone())
 }

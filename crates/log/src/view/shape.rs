@@ -10,7 +10,7 @@ use pleach_domain::task_state::{Ending, TaskState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use pleach_domain::history::TaskHistory;
+use pleach_domain::history::{DOES_NOT_MERGE, TOOK_TOO_LONG, TaskHistory};
 
 use super::replay::Replayed;
 use super::stage::{StageView, draw_stage};
@@ -417,11 +417,11 @@ fn batch_branch_of(batch: &Batch, number: BatchNumber, record: &Record) -> Optio
 fn task_error(state: &TaskState, times: &TaskHistory) -> Option<String> {
     match state {
         TaskState::Ended(Ending::Failed { error }) => Some(error.clone()),
-        TaskState::Ended(Ending::TimedOut) => Some(super::wire::TOOK_TOO_LONG.into()),
+        TaskState::Ended(Ending::TimedOut) => Some(TOOK_TOO_LONG.into()),
         TaskState::Ended(Ending::Blocked { because } | Ending::Invalid { because, .. }) => {
             Some(because.clone())
         }
-        TaskState::Ended(Ending::Conflicted { .. }) => Some(super::wire::DOES_NOT_MERGE.into()),
+        TaskState::Ended(Ending::Conflicted { .. }) => Some(DOES_NOT_MERGE.into()),
         TaskState::Ended(_) => None,
         _ => times.last_error.clone(),
     }

@@ -4,7 +4,7 @@
 
 use pleach_domain::batch::{Design, Progress};
 use pleach_domain::event::{BatchEvent, Event, PredictedConflict, TaskEvent};
-use pleach_domain::history::INTERRUPTED;
+use pleach_domain::history::{CHANGED_NOTHING, DOES_NOT_MERGE, INTERRUPTED, TOOK_TOO_LONG};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_git::git::task_segments;
 use pleach_system::text::moment::rfc3339;
@@ -12,10 +12,6 @@ use serde_json::{Value, json};
 
 use crate::database::StoredEvent;
 use crate::task_ids::TaskIds;
-
-pub(super) const TOOK_TOO_LONG: &str = "timed out (task_timeout)";
-pub(super) const CHANGED_NOTHING: &str = "changed nothing and gave no reason";
-pub(super) const DOES_NOT_MERGE: &str = "does not merge cleanly";
 
 /// The name of a task's worktree within its project, by what the task is called in paths.
 pub fn worktree_id(batch: BatchNumber, segment: &str) -> String {
