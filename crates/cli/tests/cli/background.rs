@@ -35,9 +35,10 @@ fn an_interrupted_batch_goes_on_in_the_background_if_it_is_told_to() {
         answer.starts_with("batch 1 is running in the background"),
         "{answer}"
     );
+    let gate = held.gate("1.1");
     assert_eq!(held.states(1), "1.1:running");
     let watch = held.begin(&["status", "1", "--watch"]);
-    drop(held.gate("1.1"));
+    drop(gate);
     assert_eq!(watch.end().code, 0);
     assert_eq!(held.states(1), "1.1:merged");
 }

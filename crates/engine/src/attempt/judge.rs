@@ -73,7 +73,11 @@ pub(super) fn with_words(
     if denials == 0 {
         return ending;
     }
-    let what = format!("the agent was denied permission {denials} times");
+    let times = match denials {
+        1 => "once".to_owned(),
+        more => format!("{more} times"),
+    };
+    let what = format!("the agent was denied permission {times}");
     if ending == AttemptEnding::Unchanged(None) {
         return AttemptEnding::Hopeless(format!("{what}, and changed nothing"));
     }

@@ -188,6 +188,10 @@ impl Tail {
         self.passed += skipped as u64;
         let mut bytes = &bytes[skipped..];
         let free = (TAIL - self.ring.len()).min(bytes.len());
+        if self.ring.is_empty() && free > 0 {
+            // A ring that grew by and by would leave holes of its former sizes in memory.
+            self.ring.reserve_exact(TAIL);
+        }
         self.ring.extend_from_slice(&bytes[..free]);
         bytes = &bytes[free..];
         self.passed += bytes.len() as u64;

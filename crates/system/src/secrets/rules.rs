@@ -58,8 +58,8 @@ pub(super) enum Candidate {
 struct TokenRules {
     rules: Vec<TokenRule>,
     placeholders: Vec<String>,
-    /// Finds the beginnings of all rules.
-    finder: Finder,
+    /// Finds the beginnings of all rules; the scan before a push needs it, and logs do not.
+    finder: OnceLock<Finder>,
     assignment: Expression,
 }
 
@@ -84,20 +84,27 @@ struct TokenRule {
 
 impl TokenRules {
     fn read(text: &str) -> Self {
-        let document = Document::parse(text).expect("the rules are TOML");
-        let tables = document["rule"].as_array_of_tables();
-        let rules = tables.expect("there are rules").iter().map(TokenRule::read);
-        let rules: Vec<_> = rules.collect();
-        let mut starts: Vec<_> = rules.iter().flat_map(|rule| &rule.starts).collect();
-        starts.sort();
-        starts.dedup();
-        let starts = starts.into_iter().map(|start| start.as_bytes().to_vec());
+        // Every wrapper does this, and a tree of the whole file is fifty times as large as the file.
+        let mut tables = text
+            .split("[[rule]]")
+            .map(|table| Document::parse(table).expect("the rules are TOML"));
+        let head = tables.next().expect("a text has a first part");
         Self {
-            placeholders: strings(document.get("placeholders")),
-            finder: Finder::new(starts.chain([KEY.to_vec()]).collect()),
+            placeholders: strings(head.get("placeholders")),
+            finder: OnceLock::new(),
             assignment: Expression::new(ASSIGNMENT),
-            rules,
+            rules: tables.map(|table| TokenRule::read(&table)).collect(),
         }
+    }
+
+    fn finder(&self) -> &Finder {
+        self.finder.get_or_init(|| {
+            let mut starts: Vec<_> = self.rules.iter().flat_map(|rule| &rule.starts).collect();
+            starts.sort();
+            starts.dedup();
+            let starts = starts.into_iter().map(|start| start.as_bytes().to_vec());
+            Finder::new(starts.chain([KEY.to_vec()]).collect())
+        })
     }
 
     fn hit_at<'c>(&'static self, content: &'c [u8], place: usize) -> Option<SecretHit<'c>> {
@@ -314,7 +321,7 @@ pub fn hits(content: &[u8]) -> impl Iterator<Item = SecretHit<'_>> {
     let rules = &*RULES;
     let mut at = 0;
     std::iter::from_fn(move || {
-        while let Some(found) = rules.finder.find(content, at) {
+        while let Some(found) = rules.finder().find(content, at) {
             if let Some(hit) = rules.hit_at(content, found.start) {
                 at = hit.place + hit.bytes.len();
                 return Some(hit);

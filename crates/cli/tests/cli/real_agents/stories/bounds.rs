@@ -27,7 +27,7 @@ pub(crate) fn what_is_not_allowed_is_told(agent: &'static Driven) {
     let story = stage.story(&[]);
     story.check(1, "1:failed");
     let error = story.error_of("1");
-    assert!(error.contains("not allowed"), "{error}");
+    assert!(error.contains("denied permission once"), "{error}");
     let transcript = stage.transcript("1");
     let result = transcript.last("tool_result");
     assert_eq!(result["status"], "denied", "{transcript:#?}");
