@@ -117,7 +117,28 @@ impl Subject {
                  WHERE batch = ?1 AND task = ?2",
                 params![self.id, name, seq],
             )?,
-            _ => 0,
+            TaskEvent::Waiting { .. }
+            | TaskEvent::Approved
+            | TaskEvent::StopRequested
+            | TaskEvent::Kept { .. }
+            | TaskEvent::AskedAgain
+            | TaskEvent::AttemptFailed { .. }
+            | TaskEvent::Limited { .. }
+            | TaskEvent::Overloaded { .. }
+            | TaskEvent::Spent(_)
+            | TaskEvent::SessionBegan { .. }
+            | TaskEvent::PauseEnded
+            | TaskEvent::Interrupted
+            | TaskEvent::Lost { .. }
+            | TaskEvent::Requeued { .. }
+            | TaskEvent::Failed { .. }
+            | TaskEvent::TimedOut
+            | TaskEvent::Woven { .. }
+            | TaskEvent::Conflicted { .. }
+            | TaskEvent::Invalid { .. }
+            | TaskEvent::Blocked { .. }
+            | TaskEvent::Cancelled
+            | TaskEvent::Published { .. } => 0,
         };
         if let Some((status, outcome)) = TaskStatusWord::after(event) {
             connection.execute(
