@@ -9,9 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use pleach_domain::id::TaskId;
-use pleach_git::git::{CommitId, Git, Named, Repository};
-use pleach_git::radar::{Live, Radar, Situation};
-use pleach_git::weave::{Collision, Known, Loom, Pairwise, Work};
+use pleach_git::git::{CommitId, Git, NamedCommit, Repository};
+use pleach_git::radar::{LiveTask, Radar, RadarInput};
+use pleach_git::weave::{ChangedTree, Collision, PairCache, Pairwise, WeaveFolder};
 use pleach_system::process::Cancel;
 use pleach_testkit::{Tangle, Tangled};
 use tempfile::TempDir;
@@ -61,7 +61,7 @@ impl ConflictSetup {
         let names = [std::slice::from_ref(&tangled.base), &tangled.branches].concat();
         let commits = repository.resolve(&names).expect("git can look");
         let commits = commits.into_iter().map(|named| match named {
-            Some(Named::Branch(commit) | Named::Other(commit)) => commit,
+            Some(NamedCommit::Branch(commit) | NamedCommit::Other(commit)) => commit,
             None => panic!("a branch is missing"),
         });
         Self {
@@ -118,16 +118,16 @@ impl ConflictSetup {
 
     /// All pairs that conflict, and how many were merged for that; what it writes goes with it.
     fn find(&self) -> (Vec<Collision>, usize) {
-        let loom = Loom::of_repository(&self.repository).expect("there is room");
-        let pairwise = Pairwise::on(&loom, &self.commits[0]).expect("the base can be read");
+        let weave_folder = WeaveFolder::of_repository(&self.repository).expect("there is room");
+        let pairwise = Pairwise::on(&weave_folder, &self.commits[0]).expect("the base can be read");
         let tree = |commit: &CommitId| pairwise.tree_of(commit).expect("it can be read");
         let basis = tree(&self.commits[0]);
-        let work = |commit: &CommitId| Work {
+        let work = |commit: &CommitId| ChangedTree {
             basis: basis.clone(),
             tree: tree(commit),
         };
-        let works: Vec<Work> = self.commits[1..].iter().map(work).collect();
-        let mut known = Known::default();
+        let works: Vec<ChangedTree> = self.commits[1..].iter().map(work).collect();
+        let mut known = PairCache::default();
         let found = pairwise.collisions(&works, |_, _| true, &mut known);
         (found.expect("they can be merged"), known.merged())
     }
@@ -162,7 +162,7 @@ fn look_around() -> bool {
     let live = worktrees
         .iter()
         .enumerate()
-        .map(|(position, worktree)| Live {
+        .map(|(position, worktree)| LiveTask {
             task: TaskId::new(worktree.branch()),
             position,
             attempt: 1,
@@ -171,7 +171,7 @@ fn look_around() -> bool {
             built: None,
             comes_after: vec![false; 2],
         });
-    let situation = Situation {
+    let situation = RadarInput {
         live: live.collect(),
         woven: Vec::new(),
         tip: ground.basis.clone(),

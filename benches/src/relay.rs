@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pleach_system::process::{
-    Cancel, Confinement, Ending, HiddenFiles, Isolation, ProcessSpec, Record, Shim, SystemCalls,
-    can_isolate,
+    Cancel, Confinement, Ending, HiddenFiles, Isolation, ProcessRecord, ProcessSpec, Shim,
+    SystemCalls, can_isolate,
 };
 use pleach_system::secrets::Secrets;
 use tempfile::TempDir;
@@ -144,7 +144,7 @@ fn spec(place: &Path, argv: &[&str]) -> ProcessSpec {
     }
 }
 
-fn through_the_wrapper(program: &Path, spec: &ProcessSpec) -> Record {
+fn through_the_wrapper(program: &Path, spec: &ProcessSpec) -> ProcessRecord {
     let cancel = Cancel::new().expect("the system has flags to give");
     let shim = Shim::launch(program).expect("the program is built");
     let record = shim.run(spec, &cancel).expect("the wrapper works");

@@ -8,7 +8,7 @@ mod render;
 use std::io::IsTerminal as _;
 
 use pleach_domain::id::BatchNumber;
-use pleach_engine::consent::{Change, PendingConsent, What};
+use pleach_engine::consent::{PendingConsent, SteeringChange, SteeringSubject};
 use pleach_engine::run::Prepared;
 use pleach_system::text::shell_words::quoted;
 
@@ -69,7 +69,7 @@ pub(crate) fn obtain(
     Ok(Consent::Given)
 }
 
-fn nobody_to_ask(prepared: &Prepared, changes: &[Change]) -> Result<Consent, Failures> {
+fn nobody_to_ask(prepared: &Prepared, changes: &[SteeringChange]) -> Result<Consent, Failures> {
     let hint = "pass --yes to consent to the agent and to the files that control it";
     let message = if !changes.is_empty() {
         let (shown, folded) = fold(changes);
@@ -109,7 +109,7 @@ pub(crate) fn obtain_pending(batch: BatchNumber, pending: &PendingConsent) -> Re
 }
 
 /// A change in a few words.
-fn named(change: &Change) -> String {
-    let (What::Setting(name) | What::File(name)) = &change.what;
+fn named(change: &SteeringChange) -> String {
+    let (SteeringSubject::Setting(name) | SteeringSubject::File(name)) = &change.what;
     format!("{} ({})", one_line(name), word(change.kind))
 }

@@ -19,11 +19,11 @@ use pleach_log::database::StoredEvent;
 use signal_hook::consts::{SIGCONT, SIGWINCH};
 use signal_hook::iterator::{Handle, Signals};
 
-use self::draw::{Moment, draw};
+use self::draw::{DrawClock, draw};
 use self::state::LiveState;
 use crate::line::Line;
-use crate::region::{Narrowed, Region};
-use crate::terminal::{self, BorrowedModes, Size};
+use crate::region::{NarrowingEffect, Region};
+use crate::terminal::{self, BorrowedModes, TerminalSize};
 
 /// It is drawn no more often than this.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const BEAT: Duration = Duration::from_secs(1);
 
 /// What the drawer hears.
-enum Heard {
+enum LiveInput {
     /// Something happened, with the line that it is worth, which scrolls away above.
     Event(Box<StoredEvent>, Option<Line>),
     Progress(Progress),
@@ -47,7 +47,7 @@ enum Heard {
 
 /// Draws until it is dropped.
 pub(crate) struct Live {
-    sender: Sender<Heard>,
+    sender: Sender<LiveInput>,
     drawer: Option<JoinHandle<()>>,
     signals: Option<Handle>,
     _modes: Option<BorrowedModes>,
@@ -67,7 +67,10 @@ impl Live {
             state.hear(stored);
         }
         let (sender, heard) = channel();
-        let region = Region::new(Narrowed::of_terminal(), terminal::has_colours(&output));
+        let region = Region::new(
+            NarrowingEffect::of_terminal(),
+            terminal::has_colours(&output),
+        );
         let modes = BorrowedModes::without_echo();
         let drawer = Drawer {
             state,
@@ -87,9 +90,9 @@ impl Live {
     pub(crate) fn tell(&self, told: &LoopNotice<'_>, line: Option<Line>) {
         // A drawer that is gone shows nothing, and the run goes on.
         let _ = self.sender.send(match told {
-            LoopNotice::Event(stored) => Heard::Event(Box::new((*stored).clone()), line),
-            LoopNotice::Progress(progress) => Heard::Progress((*progress).clone()),
-            LoopNotice::Note(_) => Heard::Note(line),
+            LoopNotice::Event(stored) => LiveInput::Event(Box::new((*stored).clone()), line),
+            LoopNotice::Progress(progress) => LiveInput::Progress((*progress).clone()),
+            LoopNotice::Note(_) => LiveInput::Note(line),
         });
     }
 
@@ -97,7 +100,7 @@ impl Live {
     pub(crate) fn ear(&self) -> impl Fn(usize) + Send + 'static {
         let sender = self.sender.clone();
         move |before| {
-            let _ = sender.send(Heard::Stop(before));
+            let _ = sender.send(LiveInput::Stop(before));
         }
     }
 }
@@ -107,7 +110,7 @@ impl Drop for Live {
         if let Some(signals) = self.signals.take() {
             signals.close();
         }
-        let _ = self.sender.send(Heard::End);
+        let _ = self.sender.send(LiveInput::End);
         if let Some(drawer) = self.drawer.take() {
             // A view that failed is no reason to fail.
             let _ = drawer.join();
@@ -116,14 +119,14 @@ impl Drop for Live {
 }
 
 /// Tells the drawer when the terminal changes.
-fn follow_the_terminal(sender: Sender<Heard>) -> Option<Handle> {
+fn follow_the_terminal(sender: Sender<LiveInput>) -> Option<Handle> {
     let mut signals = Signals::new([SIGWINCH, SIGCONT]).ok()?;
     let handle = signals.handle();
     std::thread::spawn(move || {
         for signal in signals.forever() {
             let heard = match signal {
-                SIGCONT => Heard::Continued,
-                _ => Heard::Resized,
+                SIGCONT => LiveInput::Continued,
+                _ => LiveInput::Resized,
             };
             if sender.send(heard).is_err() {
                 return;
@@ -142,7 +145,7 @@ struct Drawer {
 }
 
 impl Drawer {
-    fn run(mut self, heard: &Receiver<Heard>) {
+    fn run(mut self, heard: &Receiver<LiveInput>) {
         let mut last: Option<Instant> = None;
         loop {
             if !self.listen(heard, last) {
@@ -152,18 +155,18 @@ impl Drawer {
             last = Some(Instant::now());
         }
         // The lines that came last stay, and the view goes.
-        let size = Size::of(std::io::stdout());
+        let size = TerminalSize::of(std::io::stdout());
         self.write(Vec::new(), size);
     }
 
     /// Hears what there is until it may be drawn again; false when that is over.
-    fn listen(&mut self, heard: &Receiver<Heard>, last: Option<Instant>) -> bool {
+    fn listen(&mut self, heard: &Receiver<LiveInput>, last: Option<Instant>) -> bool {
         let Some(last) = last else { return true };
         let mut until = last + BEAT;
         loop {
             let pause = until.saturating_duration_since(Instant::now());
             match heard.recv_timeout(pause) {
-                Ok(Heard::End) | Err(RecvTimeoutError::Disconnected) => return false,
+                Ok(LiveInput::End) | Err(RecvTimeoutError::Disconnected) => return false,
                 Err(RecvTimeoutError::Timeout) => return true,
                 Ok(news) => self.hear(news),
             }
@@ -172,23 +175,23 @@ impl Drawer {
         }
     }
 
-    fn hear(&mut self, news: Heard) {
+    fn hear(&mut self, news: LiveInput) {
         match news {
-            Heard::Event(stored, line) => {
+            LiveInput::Event(stored, line) => {
                 self.state.hear(&stored);
                 self.above.extend(line);
             }
-            Heard::Progress(progress) => self.state.hear_progress(&progress),
-            Heard::Note(line) => self.above.extend(line),
-            Heard::Stop(before) => self.state.hear_stop(before),
-            Heard::Continued => self.region.forget(),
-            Heard::Resized | Heard::End => {}
+            LiveInput::Progress(progress) => self.state.hear_progress(&progress),
+            LiveInput::Note(line) => self.above.extend(line),
+            LiveInput::Stop(before) => self.state.hear_stop(before),
+            LiveInput::Continued => self.region.forget(),
+            LiveInput::Resized | LiveInput::End => {}
         }
     }
 
     fn draw(&mut self) {
-        let size = Size::of(std::io::stdout());
-        let moment = Moment {
+        let size = TerminalSize::of(std::io::stdout());
+        let moment = DrawClock {
             now: now(),
             clock: &|moment| time_of_day(moment, &self.zone),
         };
@@ -196,7 +199,7 @@ impl Drawer {
         self.write(lines, size);
     }
 
-    fn write(&mut self, lines: Vec<Line>, size: Size) {
+    fn write(&mut self, lines: Vec<Line>, size: TerminalSize) {
         let above = self.above.drain(..).map(|line| line.cut(size.width()));
         let above: Vec<Line> = above.collect();
         let frame = self.region.frame(&above, lines, size.columns);

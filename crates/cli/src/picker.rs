@@ -19,8 +19,8 @@ use self::list::{Choice, List};
 use crate::draw::{Picture, reasons};
 use crate::keys;
 use crate::output::one_line;
-use crate::region::{Narrowed, Region};
-use crate::terminal::{self, BorrowedModes, Size};
+use crate::region::{NarrowingEffect, Region};
+use crate::terminal::{self, BorrowedModes, TerminalSize};
 
 /// How often the size of the terminal is looked at while nothing is typed.
 const LOOK: Duration = Duration::from_millis(250);
@@ -85,9 +85,12 @@ pub(crate) fn pick(graph: &Graph<'_>, name: &str, rules: OrderRules) -> Option<P
 
 fn ask(mut list: List, name: &str) -> Picked {
     let output = std::io::stderr();
-    let mut region = Region::new(Narrowed::of_terminal(), terminal::has_colours(&output));
+    let mut region = Region::new(
+        NarrowingEffect::of_terminal(),
+        terminal::has_colours(&output),
+    );
     let picked = loop {
-        let size = Size::of(&output);
+        let size = TerminalSize::of(&output);
         write(&region.frame(&[], draw(&list, name, size), size.columns));
         // Somebody whose terminal is gone wants nothing.
         let Some(keys) = keys::read(LOOK) else {
@@ -98,7 +101,7 @@ fn ask(mut list: List, name: &str) -> Picked {
             break picked;
         }
     };
-    write(&region.frame(&[], Vec::new(), Size::of(&output).columns));
+    write(&region.frame(&[], Vec::new(), TerminalSize::of(&output).columns));
     picked
 }
 

@@ -10,7 +10,7 @@ use pleach_domain::plan::Plan;
 use pleach_engine::plan_file::PlanFile;
 use pleach_formats::StatusFile;
 use pleach_log::database::Database;
-use pleach_log::outlook::{Recall, Setting, recall};
+use pleach_log::outlook::{OutlookInput, Recall, recall};
 use pleach_log::scope::Scope;
 use pleach_system::state_folder::StateFolder;
 
@@ -42,7 +42,7 @@ impl PlanStates {
     }
 
     fn open(state: StateFolder, source: &PlanSource) -> Result<Option<Self>, Failures> {
-        let scope = Scope::of(&state, &current_folder()?)?;
+        let scope = Scope::of_folder(&state, &current_folder()?)?;
         let plan = source.path.canonicalize().ok();
         let (Some(project), Some(plan)) = (scope.project(), plan) else {
             return Ok(None);
@@ -57,7 +57,7 @@ impl PlanStates {
 
     /// Gives the tasks of a plan the states that are known.
     pub(crate) fn recall(&self, plan: &mut Plan, what: Recall) -> Result<(), Failures> {
-        let setting = Setting {
+        let setting = OutlookInput {
             state: &self.state,
             database: &self.database,
             project: Some(&self.project),

@@ -19,7 +19,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_engine::agent::{Agent, Chosen};
 use pleach_engine::config::{MaxParallel, Settings};
-use pleach_engine::run::{BuildsOn, RunRequest, Where};
+use pleach_engine::run::{BuildsOn, RunRequest, WorkPlace};
 use pleach_git::git::Unpushed;
 use pleach_system::sandbox::SandboxPolicy;
 use pleach_system::secrets::Secrets;
@@ -29,7 +29,7 @@ use crate::draw::Picture;
 use crate::draw::text::{Detail, draw};
 use crate::line::Line;
 use crate::output::{one_line, tell_error};
-use crate::terminal::Size;
+use crate::terminal::TerminalSize;
 
 const PLAIN: Style = Style::new();
 const BOLD: Style = Style::new().bold();
@@ -44,11 +44,11 @@ pub(crate) struct PreviewInput {
     settings: Settings,
     agent: Chosen,
     sandbox: String,
-    place: Where,
+    place: WorkPlace,
 }
 
 impl PreviewInput {
-    pub(crate) fn new(request: &RunRequest, place: Where) -> Self {
+    pub(crate) fn new(request: &RunRequest, place: WorkPlace) -> Self {
         let settings = &request.settings;
         let sandbox = SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
         Self {
@@ -118,7 +118,7 @@ pub(crate) struct Preview<'a> {
     pub(crate) rules: OrderRules,
     pub(crate) settings: &'a Settings,
     pub(crate) agent: &'a dyn Agent,
-    pub(crate) place: Where,
+    pub(crate) place: WorkPlace,
     /// How long tasks took when they were last done.
     pub(crate) past: &'a HashMap<TaskId, Duration>,
     /// The batches that its tasks build on and that are not in the base.
@@ -163,7 +163,9 @@ impl<'a> Preview<'a> {
     /// Prints it to standard error, so that standard output stays the run's own.
     pub(crate) fn print(&self) {
         let output = std::io::stderr();
-        let width = output.is_terminal().then(|| Size::of(&output).columns);
+        let width = output
+            .is_terminal()
+            .then(|| TerminalSize::of(&output).columns);
         tell_error(format_args!("{}", self.text(width)));
     }
 
@@ -245,7 +247,7 @@ impl<'a> Preview<'a> {
     /// Where the result goes.
     fn lands(&self) -> String {
         let lands = match (self.settings.land, &self.push_to) {
-            _ if self.place == Where::InPlace => {
+            _ if self.place == WorkPlace::InPlace => {
                 "in this folder, without branches (not a git repository)"
             }
             (Landing::Nowhere, _) => "a local branch",

@@ -13,14 +13,14 @@ const UNWRAPPED: (&str, &str) = ("\x1b[?7l", "\x1b[?7h");
 
 /// What a terminal does with lines that no longer fit when it becomes narrower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Narrowed {
+pub(crate) enum NarrowingEffect {
     /// They take several rows from then on.
     Wraps,
     /// They are cut.
     Cuts,
 }
 
-impl Narrowed {
+impl NarrowingEffect {
     /// As the terminal at hand does it, as far as its name tells.
     pub(crate) fn of_terminal() -> Self {
         let kind = std::env::var("TERM").unwrap_or_default();
@@ -36,14 +36,14 @@ impl Narrowed {
 /// Lines that can be drawn over.
 #[derive(Debug)]
 pub(crate) struct Region {
-    narrowed: Narrowed,
+    narrowed: NarrowingEffect,
     colours: bool,
     drawn: Vec<Line>,
     columns: usize,
 }
 
 impl Region {
-    pub(crate) fn new(narrowed: Narrowed, colours: bool) -> Self {
+    pub(crate) fn new(narrowed: NarrowingEffect, colours: bool) -> Self {
         Self {
             narrowed,
             colours,
@@ -92,8 +92,8 @@ impl Region {
     /// Where the first line stands that was drawn; the cursor is in the last one.
     fn back_to_the_top(&self, columns: usize) -> String {
         let rows = |line: &Line| match self.narrowed {
-            Narrowed::Wraps => line.width().div_ceil(columns.max(1)).max(1),
-            Narrowed::Cuts => 1,
+            NarrowingEffect::Wraps => line.width().div_ceil(columns.max(1)).max(1),
+            NarrowingEffect::Cuts => 1,
         };
         let rows: usize = self.drawn.iter().map(rows).sum();
         match rows.saturating_sub(1) {
@@ -128,7 +128,7 @@ mod tests {
             screen.write(b"$ run\r\n");
             Self {
                 screen,
-                region: Region::new(Narrowed::Cuts, true),
+                region: Region::new(NarrowingEffect::Cuts, true),
                 columns: columns.into(),
             }
         }
@@ -182,11 +182,11 @@ mod tests {
 
     #[test]
     fn rows_that_a_narrower_terminal_wrapped_are_drawn_over_too() {
-        let mut region = Region::new(Narrowed::Wraps, true);
+        let mut region = Region::new(NarrowingEffect::Wraps, true);
         region.frame(&[], lines(&["0123456789", "012345"]), 20);
         let frame = region.frame(&[], lines(&["01234"]), 6);
         assert!(frame.contains("\r\x1b[2A"), "{frame:?}");
-        let mut region = Region::new(Narrowed::Cuts, true);
+        let mut region = Region::new(NarrowingEffect::Cuts, true);
         region.frame(&[], lines(&["0123456789", "012345"]), 20);
         let frame = region.frame(&[], lines(&["01234"]), 6);
         assert!(frame.contains("\r\x1b[1A"), "{frame:?}");
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn without_colours_nothing_is_styled() {
-        let mut region = Region::new(Narrowed::Cuts, false);
+        let mut region = Region::new(NarrowingEffect::Cuts, false);
         let frame = region.frame(&lines(&["above"]), lines(&["below"]), 20);
         assert!(!frame.contains("\x1b[1m"), "{frame:?}");
         assert!(frame.contains("above") && frame.contains("below"));

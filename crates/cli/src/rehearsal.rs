@@ -9,7 +9,7 @@ use anstyle::Style;
 use pleach_domain::choice::{Landing, SandboxChoice};
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_engine::config::{MaxParallel, Settings};
-use pleach_engine::consent::What;
+use pleach_engine::consent::SteeringSubject;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
 use pleach_git::git::CommitId;
 use pleach_system::sandbox::SandboxPolicy;
@@ -117,7 +117,7 @@ fn weaving(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String
 /// What a person would be asked to consent to, by its names.
 fn consent_names(found: &Rehearsal) -> Vec<&str> {
     let all = found.consent.iter().map(|change| &change.what);
-    all.map(|(What::Setting(name) | What::File(name))| name.as_str())
+    all.map(|(SteeringSubject::Setting(name) | SteeringSubject::File(name))| name.as_str())
         .collect()
 }
 

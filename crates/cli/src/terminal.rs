@@ -18,12 +18,12 @@ use signal_hook::low_level::emulate_default_handler;
 
 /// How many columns and rows there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size {
+pub(crate) struct TerminalSize {
     pub(crate) columns: usize,
     pub(crate) rows: usize,
 }
 
-impl Size {
+impl TerminalSize {
     /// The size of a terminal; a usual one, if nobody knows.
     pub(crate) fn of(terminal: impl AsFd) -> Self {
         let known = terminal_size::terminal_size_of(terminal);

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::columns::{about, cut};
-use crate::terminal::{self, Size};
+use crate::terminal::{self, TerminalSize};
 
 /// What is over sooner needs no line.
 const AT_ONCE: Duration = Duration::from_secs(1);
@@ -54,7 +54,7 @@ impl Drop for WaitingLine {
 }
 
 fn rewrite(line: &str) {
-    let line = cut(line, Size::of(std::io::stderr()).width());
+    let line = cut(line, TerminalSize::of(std::io::stderr()).width());
     let mut output = std::io::stderr();
     let _ = write!(output, "\r\x1b[K{line}").and_then(|()| output.flush());
 }

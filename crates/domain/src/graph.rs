@@ -15,7 +15,7 @@ pub use order::{ImpliedEdge, Order, OrderRules, Overlap};
 pub use predecessors::PredecessorKind;
 
 use crate::plan::{Index, Plan};
-use crate::problem::{Code, Problem, nearest_id};
+use crate::problem::{Problem, ProblemCode, nearest_id};
 use crate::task::{Dependency, IfUnknown, Task};
 
 /// How many unknown names get a "did you mean": each costs a look at every task.
@@ -162,7 +162,7 @@ impl<'p> Graph<'p> {
                 if missing.len() == 1 { "is" } else { "are" },
             );
             problems.push(
-                Problem::new(Code::MissingDependencies, message)
+                Problem::new(ProblemCode::MissingDependencies, message)
                     .at(task.line)
                     .hint("pass --with-deps to select them too")
                     .about([task.id.clone()]),
@@ -197,7 +197,7 @@ impl<'p> Graph<'p> {
                 task.line
             );
             self.errors.push(
-                Problem::new(Code::DuplicateId, message)
+                Problem::new(ProblemCode::DuplicateId, message)
                     .at(task.line)
                     .hint("give each task its own id")
                     .about([task.id.clone()]),
@@ -213,7 +213,7 @@ impl<'p> Graph<'p> {
                 match self.index.find(need.on.as_str()) {
                     Some(found) if found == position => self.errors.push(
                         Problem::new(
-                            Code::SelfDependency,
+                            ProblemCode::SelfDependency,
                             format!("task {} depends on itself", task.id),
                         )
                         .at(need.line)
@@ -270,12 +270,12 @@ impl<'p> Graph<'p> {
         let about = format!("task {} depends on {}", task.id, need.on);
         if need.if_unknown == IfUnknown::Unlisted {
             let message = format!("{about}, which is open and not in the status file");
-            return Problem::new(Code::UnknownDependency, message)
+            return Problem::new(ProblemCode::UnknownDependency, message)
                 .hint("add the task to the status file")
                 .about([task.id.clone()]);
         }
         let message = format!("{about}, which is not in the plan");
-        let problem = Problem::new(Code::UnknownDependency, message)
+        let problem = Problem::new(ProblemCode::UnknownDependency, message)
             .at(need.line)
             .about([task.id.clone()]);
         if *suggestions == 0 {
@@ -296,7 +296,7 @@ impl<'p> Graph<'p> {
                 match self.index.find(id.as_str()) {
                     None => self.errors.push(
                         Problem::new(
-                            Code::TaskNotFound,
+                            ProblemCode::TaskNotFound,
                             format!(
                                 "batch {} lists task {id}, which is not in \"tasks\"",
                                 stage.id
@@ -310,7 +310,7 @@ impl<'p> Graph<'p> {
                         if let Some(earlier) = stage_of[position].replace(&stage.id) {
                             self.errors.push(
                                 Problem::new(
-                                    Code::BadPlan,
+                                    ProblemCode::BadPlan,
                                     format!(
                                         "task {id} is in batch {earlier} and in batch {}",
                                         stage.id
@@ -332,7 +332,7 @@ impl<'p> Graph<'p> {
             if stage.is_none() {
                 self.warnings.push(
                     Problem::new(
-                        Code::BadPlan,
+                        ProblemCode::BadPlan,
                         format!("task {} is in no batch; it runs as soon as it can", task.id),
                     )
                     .at(task.line)
@@ -360,7 +360,7 @@ impl<'p> Graph<'p> {
         let second = cycle.get(1).map(|position| &self.task(*position).id);
         let written_at = first.needs.iter().find(|need| Some(&need.on) == second);
         Problem::new(
-            Code::Cycle,
+            ProblemCode::Cycle,
             format!("dependency cycle: {}", ids.join(" → ")),
         )
         .at(written_at.map_or(first.line, |need| need.line))

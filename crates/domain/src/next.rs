@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 use crate::graph::{Graph, Order, OrderRules, Overlap};
 use crate::id::TaskId;
 use crate::phase::{OpenPhases, Threshold};
-use crate::task::{Hold, TaskStatus};
+use crate::task::{TaskHold, TaskStatus};
 
 /// Whether a rule counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rule {
+pub enum RuleUse {
     /// It does.
     #[default]
     Respected,
@@ -24,16 +24,16 @@ pub enum Rule {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NextRules {
     /// Whether dependencies must be done.
-    pub dependencies: Rule,
+    pub dependencies: RuleUse,
     /// Whether tasks that collide, or follow each other in a note, are kept apart.
-    pub conflicts: Rule,
+    pub conflicts: RuleUse,
     /// When phases open.
     pub threshold: Threshold,
 }
 
 /// Why a task is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum OfferReason {
     /// Somebody began it.
     InProgress,
     /// It was tried in vain.
@@ -42,7 +42,7 @@ pub enum Reason {
     Ready,
 }
 
-impl Reason {
+impl OfferReason {
     /// The sentence that scripts rely on.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,16 +59,16 @@ pub struct Offer {
     /// The position of the task in the plan.
     pub position: usize,
     /// Why it is offered.
-    pub reason: Reason,
+    pub reason: OfferReason,
 }
 
 /// Tasks in progress, or else failed ones and those that can start, up to `limit` in all.
 pub fn next(graph: &Graph<'_>, limit: usize, rules: NextRules) -> Vec<Offer> {
-    let in_progress = offers(graph, TaskStatus::InProgress, Reason::InProgress);
+    let in_progress = offers(graph, TaskStatus::InProgress, OfferReason::InProgress);
     if !in_progress.is_empty() {
         return in_progress.into_iter().take(limit).collect();
     }
-    let mut offered = offers(graph, TaskStatus::Failed, Reason::Failed);
+    let mut offered = offers(graph, TaskStatus::Failed, OfferReason::Failed);
     let mut ready = Readiness::new(graph, rules);
     let failed = offered.len();
     offer_ready(graph, limit, &ready, &mut offered);
@@ -94,13 +94,13 @@ fn offer_ready<'p>(
         if offered.len() >= limit {
             break;
         }
-        let collides = ready.rules.conflicts == Rule::Respected
+        let collides = ready.rules.conflicts == RuleUse::Respected
             && files(graph, position).any(|file| declared.contains(file));
         if !collides && ready.is_ready(position) {
             declared.extend(files(graph, position));
             offered.push(Offer {
                 position,
-                reason: Reason::Ready,
+                reason: OfferReason::Ready,
             });
         }
     }
@@ -117,7 +117,7 @@ fn by_phase(graph: &Graph<'_>) -> Vec<usize> {
     positions
 }
 
-fn offers(graph: &Graph<'_>, status: TaskStatus, reason: Reason) -> Vec<Offer> {
+fn offers(graph: &Graph<'_>, status: TaskStatus, reason: OfferReason) -> Vec<Offer> {
     let positions = by_phase(graph).into_iter();
     positions
         .filter(|position| graph.task(*position).status == status)
@@ -180,11 +180,11 @@ impl<'g, 'p> Readiness<'g, 'p> {
 
     fn is_ready(&self, position: usize) -> bool {
         let task = self.graph.task(position);
-        let is_held = task.hold != Hold::None;
+        let is_held = task.hold != TaskHold::None;
         if task.status != TaskStatus::Pending || is_held || self.broken.contains(&task.id) {
             return false;
         }
-        let ignores_needs = self.rules.dependencies == Rule::Ignored;
+        let ignores_needs = self.rules.dependencies == RuleUse::Ignored;
         let is_open = |need: usize| !self.graph.task(need).status.is_settled();
         let needs_done = ignores_needs || !self.graph.own_needs(position).any(is_open);
         // Without its dependencies, a task has nothing but its phase to follow.
@@ -220,7 +220,7 @@ impl<'g, 'p> Readiness<'g, 'p> {
 
     /// Looks through settled tasks: the third of a chain waits for the first when the second is done.
     fn is_next_in_its_chain(&self, position: usize) -> bool {
-        if self.rules.conflicts == Rule::Ignored {
+        if self.rules.conflicts == RuleUse::Ignored {
             return true;
         }
         let mut stack = vec![position];

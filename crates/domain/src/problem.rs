@@ -8,7 +8,7 @@ use crate::id::TaskId;
 
 /// A stable word for a kind of problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Code {
+pub enum ProblemCode {
     /// The selection is not in the selection language.
     BadSelection,
     /// No task has that id.
@@ -37,7 +37,7 @@ pub enum Code {
     Blocked,
 }
 
-impl Code {
+impl ProblemCode {
     /// The word itself.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Code {
     }
 }
 
-impl Serialize for Code {
+impl Serialize for ProblemCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
@@ -68,7 +68,7 @@ impl Serialize for Code {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The kind.
-    pub code: Code,
+    pub code: ProblemCode,
     /// What is wrong, lower-case and without a full stop.
     pub message: String,
     /// The line of the plan, counted from 1.
@@ -84,7 +84,7 @@ pub struct Problem {
 
 impl Problem {
     /// A problem without a place, a hint or tasks.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),

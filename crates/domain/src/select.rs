@@ -15,12 +15,12 @@ use crate::id::{IdRange, PhaseNumber};
 /// What was asked for, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    terms: Vec<Term>,
+    terms: Vec<SelectionTerm>,
 }
 
 /// One word of a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Term {
+pub enum SelectionTerm {
     /// One task.
     Id(String),
     /// The tasks of a series between two numbers.
@@ -72,12 +72,12 @@ impl SelectionError {
 
 impl Selection {
     /// The words of the selection.
-    pub fn terms(&self) -> &[Term] {
+    pub fn terms(&self) -> &[SelectionTerm] {
         &self.terms
     }
 
     /// A selection of one word.
-    pub fn one(term: &Term) -> Self {
+    pub fn one(term: &SelectionTerm) -> Self {
         Self {
             terms: vec![term.clone()],
         }
@@ -91,7 +91,7 @@ impl Selection {
         for place in places {
             let word = &text[place.clone()];
             let term = if is_id(word) {
-                Ok(Term::Id(word.to_owned()))
+                Ok(SelectionTerm::Id(word.to_owned()))
             } else {
                 term(word)
             };
@@ -143,35 +143,35 @@ fn words(text: &str) -> Result<Vec<TextRange>, SelectionError> {
 
 type Refusal = (String, String);
 
-fn term(word: &str) -> Result<Term, Refusal> {
+fn term(word: &str) -> Result<SelectionTerm, Refusal> {
     if let Some((name, value)) = word.split_once(':') {
         return named_term(name, value);
     }
     match word {
-        "all" => Ok(Term::All),
-        "failed" => Ok(Term::Failed),
+        "all" => Ok(SelectionTerm::All),
+        "failed" => Ok(SelectionTerm::Failed),
         _ if word.contains('-') => range_or_id(word),
-        _ => Ok(Term::Id(word.to_owned())),
+        _ => Ok(SelectionTerm::Id(word.to_owned())),
     }
 }
 
-fn named_term(name: &str, value: &str) -> Result<Term, Refusal> {
+fn named_term(name: &str, value: &str) -> Result<SelectionTerm, Refusal> {
     match name {
         "phase" | "p" => match value.parse() {
-            Ok(number) => Ok(Term::Phase(PhaseNumber(number))),
+            Ok(number) => Ok(SelectionTerm::Phase(PhaseNumber(number))),
             Err(_) => Err((
                 format!("{value:?} is not a phase number"),
                 "write phase:1".to_owned(),
             )),
         },
         "next" => match value.parse() {
-            Ok(count) if count > 0 => Ok(Term::Next(count)),
+            Ok(count) if count > 0 => Ok(SelectionTerm::Next(count)),
             _ => Err((
                 format!("{value:?} is not a number of tasks"),
                 "write next:5".to_owned(),
             )),
         },
-        "label" if !value.is_empty() => Ok(Term::Label(value.to_owned())),
+        "label" if !value.is_empty() => Ok(SelectionTerm::Label(value.to_owned())),
         "label" => Err((
             "the label has no name".to_owned(),
             "write label:backend".to_owned(),
@@ -183,14 +183,14 @@ fn named_term(name: &str, value: &str) -> Result<Term, Refusal> {
     }
 }
 
-fn range_or_id(word: &str) -> Result<Term, Refusal> {
+fn range_or_id(word: &str) -> Result<SelectionTerm, Refusal> {
     let dashes = word
         .match_indices('-')
         .map(|(at, _)| (&word[..at], &word[at + 1..]));
     let mut backwards = None;
     for (first, last) in dashes {
         if IdRange::between(first, last).is_some() {
-            return Ok(Term::Range {
+            return Ok(SelectionTerm::Range {
                 first: first.to_owned(),
                 last: last.to_owned(),
             });
@@ -219,7 +219,7 @@ fn range_or_id(word: &str) -> Result<Term, Refusal> {
     if both_numbers && first.starts_with(|c: char| c.is_ascii_digit()) {
         return Err((format!("{first} and {last} do not form a range"), hint));
     }
-    Ok(Term::Id(word.to_owned()))
+    Ok(SelectionTerm::Id(word.to_owned()))
 }
 
 impl fmt::Display for Selection {
@@ -229,13 +229,13 @@ impl fmt::Display for Selection {
                 formatter.write_str(", ")?;
             }
             match term {
-                Term::Id(id) => formatter.write_str(id)?,
-                Term::Range { first, last } => write!(formatter, "{first}-{last}")?,
-                Term::Phase(phase) => write!(formatter, "phase:{phase}")?,
-                Term::All => formatter.write_str("all")?,
-                Term::Failed => formatter.write_str("failed")?,
-                Term::Label(label) => write!(formatter, "label:{label}")?,
-                Term::Next(count) => write!(formatter, "next:{count}")?,
+                SelectionTerm::Id(id) => formatter.write_str(id)?,
+                SelectionTerm::Range { first, last } => write!(formatter, "{first}-{last}")?,
+                SelectionTerm::Phase(phase) => write!(formatter, "phase:{phase}")?,
+                SelectionTerm::All => formatter.write_str("all")?,
+                SelectionTerm::Failed => formatter.write_str("failed")?,
+                SelectionTerm::Label(label) => write!(formatter, "label:{label}")?,
+                SelectionTerm::Next(count) => write!(formatter, "next:{count}")?,
             }
         }
         Ok(())

@@ -29,7 +29,7 @@ pub struct Task {
     /// Bare words that name such a file if the project has it.
     pub mentions: Vec<String>,
     /// What keeps it from being started by anything but its id.
-    pub hold: Hold,
+    pub hold: TaskHold,
     /// How much it matters.
     pub priority: Priority,
     /// How long it is thought to take.
@@ -55,7 +55,7 @@ impl Task {
             needs: Vec::new(),
             files: Vec::new(),
             mentions: Vec::new(),
-            hold: Hold::None,
+            hold: TaskHold::None,
             priority: Priority::Medium,
             effort: None,
             labels: Vec::new(),
@@ -77,7 +77,7 @@ impl Task {
 
 /// What keeps a task that is open from being started by `all`, `phase:` or `next`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Hold {
+pub enum TaskHold {
     /// Nothing.
     #[default]
     None,

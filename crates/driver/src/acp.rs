@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::order::GO_ON_OR_SAY;
 use super::retry_budget::RetryBudget;
-use super::{NextStep, Order, Protocol, ProtocolKind, ProtocolOutput};
+use super::{DriverOrder, NextStep, Protocol, ProtocolKind, ProtocolOutput};
 use crate::{Conclusion, Entry, Exit, Outcome, Trouble};
 use calls::Calls;
 use session_options::SessionOptions;
@@ -41,7 +41,7 @@ const ENDED_BY_SIGNAL: std::ops::RangeInclusive<i32> = 129..=159;
 /// A conversation with an agent.
 #[derive(Debug)]
 pub(crate) struct Acp {
-    order: Order,
+    order: DriverOrder,
     mode: Option<String>,
     errors_are_text: bool,
     asked: Option<(u64, PendingRequest)>,
@@ -120,7 +120,7 @@ struct Replay {
 
 impl Acp {
     /// A conversation that has not begun.
-    pub(crate) fn new(order: &Order) -> Self {
+    pub(crate) fn new(order: &DriverOrder) -> Self {
         let (mode, errors_are_text) = match &order.speaks {
             ProtocolKind::Acp {
                 mode,

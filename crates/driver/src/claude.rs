@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use self::results::{ClaudeCall, ResultDetails};
 use self::usage::ClaudeUsage;
-use super::order::Order;
+use super::order::DriverOrder;
 use super::protocol::{NextStep, Protocol, ProtocolOutput};
 use super::retry_budget::{ModelRetry, RetryBudget, RetryVerdict};
 use super::trouble::{self, LastWords};
@@ -65,7 +65,7 @@ const BORING_OF_SYSTEM: &[&str] = &[
 /// A conversation with Claude Code.
 #[derive(Debug)]
 pub(super) struct Claude {
-    order: Order,
+    order: DriverOrder,
     session: Option<Entry>,
     calls: HashMap<String, ClaudeCall>,
     silent: HashSet<String>,
@@ -90,7 +90,7 @@ enum InputState {
 }
 
 /// The program and its arguments, with those that take the session up.
-pub(super) fn words(order: &Order) -> Vec<String> {
+pub(super) fn words(order: &DriverOrder) -> Vec<String> {
     let mut words = order.words.clone();
     if let Some(session) = &order.session {
         words.extend(["--resume".to_owned(), session.clone()]);
@@ -175,7 +175,7 @@ impl Protocol for Claude {
 
 impl Claude {
     /// A conversation that has not begun.
-    pub(super) fn new(order: &Order) -> Self {
+    pub(super) fn new(order: &DriverOrder) -> Self {
         Self {
             order: order.clone(),
             session: None,

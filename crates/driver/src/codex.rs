@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use self::items::Stage;
-use super::order::Order;
+use self::items::ItemStage;
+use super::order::DriverOrder;
 use super::protocol::{NextStep, Protocol, ProtocolOutput};
 use super::retry_budget::{ModelRetry, RetryBudget, RetryVerdict};
 use super::trouble::{self, LastWords};
@@ -34,7 +34,7 @@ const AGAIN: &str = "Reconnecting... ";
 /// A conversation with Codex.
 #[derive(Debug)]
 pub(super) struct Codex {
-    order: Order,
+    order: DriverOrder,
     started: HashSet<String>,
     plan: Vec<PlanStep>,
     patience: RetryBudget,
@@ -56,7 +56,7 @@ enum TurnEnd {
 }
 
 /// The program and its arguments, with those that take the session up.
-pub(super) fn words(order: &Order) -> Vec<String> {
+pub(super) fn words(order: &DriverOrder) -> Vec<String> {
     let mut words = order.words.clone();
     if let Some(session) = &order.session {
         // Its own arguments come first, so that all that `exec` knows is understood.
@@ -78,9 +78,9 @@ impl Protocol for Codex {
         };
         match event["type"].as_str().unwrap_or_default() {
             "thread.started" => self.hear_session(&event, out),
-            "item.started" => self.hear_item(&event["item"], Stage::Started, line, out),
-            "item.updated" => self.hear_item(&event["item"], Stage::Updated, line, out),
-            "item.completed" => self.hear_item(&event["item"], Stage::Completed, line, out),
+            "item.started" => self.hear_item(&event["item"], ItemStage::Started, line, out),
+            "item.updated" => self.hear_item(&event["item"], ItemStage::Updated, line, out),
+            "item.completed" => self.hear_item(&event["item"], ItemStage::Completed, line, out),
             "turn.completed" => self.hear_end(&event["usage"], out),
             "turn.failed" => self.hear_failure(&event["error"], out),
             "error" => self.hear_trouble(&event, out),
@@ -139,7 +139,7 @@ impl Protocol for Codex {
 
 impl Codex {
     /// A conversation that has not begun.
-    pub(super) fn new(order: &Order) -> Self {
+    pub(super) fn new(order: &DriverOrder) -> Self {
         Self {
             order: order.clone(),
             started: HashSet::new(),
@@ -168,7 +168,7 @@ impl Codex {
         });
     }
 
-    fn hear_item(&mut self, item: &Value, stage: Stage, line: &str, out: &mut ProtocolOutput) {
+    fn hear_item(&mut self, item: &Value, stage: ItemStage, line: &str, out: &mut ProtocolOutput) {
         let kind = item["type"].as_str().unwrap_or_default();
         if kind == "error" {
             // A notice; what fails is told by the turn.
@@ -181,11 +181,13 @@ impl Codex {
         self.waits_for = None;
         let text = || item["text"].as_str().unwrap_or_default().to_owned();
         match kind {
-            "agent_message" if stage == Stage::Completed => {
+            "agent_message" if stage == ItemStage::Completed => {
                 self.said = text();
                 out.print(Entry::Text { text: text() });
             }
-            "reasoning" if stage == Stage::Completed => out.print(Entry::Thinking { text: text() }),
+            "reasoning" if stage == ItemStage::Completed => {
+                out.print(Entry::Thinking { text: text() });
+            }
             "agent_message" | "reasoning" => {}
             "todo_list" => self.hear_plan(item, out),
             _ => self.hear_tool(item, stage, line, out),
@@ -201,7 +203,7 @@ impl Codex {
         }
     }
 
-    fn hear_tool(&mut self, item: &Value, stage: Stage, line: &str, out: &mut ProtocolOutput) {
+    fn hear_tool(&mut self, item: &Value, stage: ItemStage, line: &str, out: &mut ProtocolOutput) {
         let id = item["id"].as_str().unwrap_or_default();
         let Some(call) = items::call(id, item, &self.order) else {
             return out.print_raw(line);
@@ -209,7 +211,7 @@ impl Codex {
         if self.started.insert(id.to_owned()) {
             out.print(call);
         }
-        if stage == Stage::Completed {
+        if stage == ItemStage::Completed {
             // Ids begin anew with each turn.
             self.started.remove(id);
             out.entries.extend(items::result(id, item, &self.order));

@@ -258,14 +258,14 @@ impl Conclusion {
 
 /// A line that bears an entry.
 #[derive(Serialize, Deserialize)]
-struct Line<E> {
+struct EntryLine<E> {
     pleach: E,
 }
 
 impl Entry {
     /// The line that a log has of it, without its end.
     pub fn to_line(&self) -> String {
-        let write = |value: &Value| Line { pleach: value }.text();
+        let write = |value: &Value| EntryLine { pleach: value }.text();
         let mut value = serde_json::to_value(self).expect("it is plain data");
         let mut line = write(&value);
         let mut most = LONGEST_LINE / 4;
@@ -288,7 +288,7 @@ impl Entry {
         if !line.starts_with(b"{") {
             return None;
         }
-        let line: Line<Self> = serde_json::from_slice(line).ok()?;
+        let line: EntryLine<Self> = serde_json::from_slice(line).ok()?;
         Some(line.pleach)
     }
 }
@@ -338,7 +338,7 @@ impl Entry {
     }
 }
 
-impl<E: Serialize> Line<E> {
+impl<E: Serialize> EntryLine<E> {
     fn text(&self) -> String {
         serde_json::to_string(self).expect("it is plain data")
     }

@@ -35,7 +35,7 @@ pub use known::{
     HomePlaces, KNOWN_AGENTS, KnownAgent, Login, LoginFile, ModelBy, RepositoryFiles,
     SteeringFolder, known_agent,
 };
-pub use order::{Order, ProtocolKind};
+pub use order::{DriverOrder, ProtocolKind};
 pub(crate) use protocol::{NextStep, Protocol, ProtocolOutput};
 
 /// So much of what an agent said last is part of its result.
@@ -59,7 +59,7 @@ pub fn drive() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn prepare() -> Result<(Order, Receiver<DriverInput>, SyncSender<DriverInput>), String> {
+fn prepare() -> Result<(DriverOrder, Receiver<DriverInput>, SyncSender<DriverInput>), String> {
     let (sender, inbox) = sync_channel(HEARD_AHEAD);
     // Before anything is started. What is caught here has its usual meaning again in what is started.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
@@ -75,7 +75,7 @@ fn prepare() -> Result<(Order, Receiver<DriverInput>, SyncSender<DriverInput>), 
     std::io::stdin()
         .read_to_string(&mut text)
         .map_err(|error| format!("could not read the order: {error}"))?;
-    let mut order: Order =
+    let mut order: DriverOrder =
         serde_json::from_str(&text).map_err(|error| format!("malformed order: {error}"))?;
     order.folder =
         std::env::current_dir().map_err(|error| format!("could not find the worktree: {error}"))?;
@@ -83,7 +83,7 @@ fn prepare() -> Result<(Order, Receiver<DriverInput>, SyncSender<DriverInput>), 
 }
 
 fn carry_out(
-    mut order: Order,
+    mut order: DriverOrder,
     inbox: &Receiver<DriverInput>,
     sender: &SyncSender<DriverInput>,
 ) -> Conclusion {
@@ -102,7 +102,7 @@ fn carry_out(
     }
 }
 
-fn protocol_of(order: &Order) -> (Box<dyn Protocol>, Vec<String>) {
+fn protocol_of(order: &DriverOrder) -> (Box<dyn Protocol>, Vec<String>) {
     match order.speaks {
         ProtocolKind::Claude => (Box::new(claude::Claude::new(order)), claude::words(order)),
         ProtocolKind::Codex => (Box::new(codex::Codex::new(order)), codex::words(order)),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a driver reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
+pub struct DriverOrder {
     /// How to talk to the agent.
     pub speaks: ProtocolKind,
     /// The program and its arguments, without those that take a session up again.
@@ -60,7 +60,7 @@ pub(super) const GO_ON_OR_SAY: &str = "You have stopped without a word. If the t
 const BEGUN: &str = "Somebody has begun this task before you, and was stopped. What they have changed is in this folder; look at it \
                      first, and go on from there.";
 
-impl Order {
+impl DriverOrder {
     /// All of the task, for a session that is new where another one was to go on.
     pub(super) fn told_anew(&self) -> String {
         format!("{}\n\n{BEGUN}\n", self.prompt.trim_end())

@@ -27,9 +27,9 @@ pub use command::CommandAgent;
 pub use demo::DemoAgent;
 pub(crate) use environment::environment;
 pub(crate) use no_changes::no_changes_needed;
-pub use presence::{LoggedIn, Presence};
+pub use presence::{LoginState, Presence};
 pub use preset_agent::{DRIVE, PresetAgent};
-pub use verdict::Verdict;
+pub use verdict::AttemptVerdict;
 pub use version::Versions;
 
 /// A program that works on a task.
@@ -47,7 +47,7 @@ pub trait Agent: Debug + Send + Sync {
     fn launch(&self, brief: &Brief<'_>) -> Launch;
 
     /// What its end means, given the last of its output, as much as `last_line` reads.
-    fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict;
+    fn verdict(&self, exit: Exit, tail: &[u8]) -> AttemptVerdict;
 }
 
 /// What an agent is to know before it starts on a task.

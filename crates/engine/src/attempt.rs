@@ -5,7 +5,7 @@
 mod capture_result;
 mod disposing;
 mod judge;
-mod listening;
+mod log_listener;
 mod places;
 mod probe;
 mod program;
@@ -19,7 +19,7 @@ use pleach_domain::batch::{AttemptEnding, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_git::git::{CommitId, Store};
 use pleach_system::crash_point::{CrashPoint, crash_point};
-use pleach_system::process::{Ending, Record, load_record};
+use pleach_system::process::{Ending, ProcessRecord, load_record};
 use pleach_system::secrets::{Hider, Secrets};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::causes::with_causes;
@@ -29,11 +29,11 @@ use crate::batch_record::AttemptSettings;
 use crate::validate::Tests;
 use crate::worktree_programs::AttemptObserver;
 use pleach_git::worktree::{Included, Worktree, WorktreeSpec};
+use pleach_log::agent_report::AgentReport;
 use pleach_log::batch_paths::{LOG, attempt_folder};
-use pleach_log::database::Whose;
-use pleach_log::said::Said;
+use pleach_log::database::ProcessPurpose;
 
-pub(crate) use disposing::{AttemptTree, Disposal, NotRetired};
+pub(crate) use disposing::{AttemptTree, Disposal, RetireError};
 pub(crate) use places::not_kept;
 pub(crate) use probe::{Probe, ProbeEnded};
 pub use probe::{last_probe_log, probe_folder};
@@ -100,8 +100,8 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// Whose its processes are.
-    pub(crate) fn whose(&self) -> Whose {
-        Whose::Attempt(self.task.clone(), self.number)
+    pub(crate) fn whose(&self) -> ProcessPurpose {
+        ProcessPurpose::Attempt(self.task.clone(), self.number)
     }
 
     /// The same, with nothing there of what was before.
@@ -125,7 +125,7 @@ pub(crate) enum StartPoint {
     /// Where its agent ended without having changed anything, or having said why.
     AskedAgain,
     /// Where the agent has ended under another engine.
-    Result(Record),
+    Result(ProcessRecord),
 }
 
 /// What came of it.
@@ -159,7 +159,7 @@ impl Finished {
     }
 
     /// Notes what the agent said of itself in all.
-    fn take_in(&mut self, said: Said) {
+    fn take_in(&mut self, said: AgentReport) {
         self.spent = Some(said.spent).filter(|spent| *spent != Spent::default());
         self.session = said.session;
     }
@@ -300,7 +300,12 @@ impl AttemptContext {
     }
 
     /// What an attempt left of its result before its engine died, if it ended by itself.
-    pub(crate) fn result_of(&self, segment: &str, attempt: u32, nonce: &str) -> Option<Record> {
+    pub(crate) fn result_of(
+        &self,
+        segment: &str,
+        attempt: u32,
+        nonce: &str,
+    ) -> Option<ProcessRecord> {
         let folder = attempt_folder(&self.folder, segment, attempt);
         let record = load_record(&folder.join("agent.exit.json"), nonce)?;
         let by_itself = !matches!(

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan_to_run::{PlanOrigin, TaskHome};
 use pleach_domain::choice::ForgeKind;
 use pleach_domain::choice::Strategy;
-use pleach_log::batch_paths::{Where, segment_of};
+use pleach_log::batch_paths::{WorkPlace, segment_of};
 use pleach_log::branches::BranchNames;
 use pleach_log::database::BatchTask;
 use pleach_log::earlier::{BuildsOn, Earlier};
@@ -78,7 +78,7 @@ pub(crate) struct BatchRecord {
     pub(crate) min_free_disk: u64,
     /// Where its tasks work.
     #[serde(default)]
-    pub(crate) place: Where,
+    pub(crate) place: WorkPlace,
     /// Work of earlier batches that some of its tasks build on and its base lacks.
     #[serde(default)]
     pub(crate) earlier: Earlier,
@@ -122,7 +122,7 @@ impl BatchRecord {
 
     /// Whether its tasks work in the user's folder.
     pub(crate) fn is_in_place(&self) -> bool {
-        self.place == Where::InPlace
+        self.place == WorkPlace::InPlace
     }
 
     /// The batches that its tasks build on and that are not where it is meant to go.
@@ -185,7 +185,7 @@ pub(crate) struct PlanMark {
 
 impl PlanMark {
     /// The mark of a task of a document, by its position there.
-    pub(crate) fn of(document: &Document, text: &str, position: usize) -> Option<Self> {
+    pub(crate) fn read(document: &Document, text: &str, position: usize) -> Option<Self> {
         Some(Self {
             identity: document.places[position].identity,
             before: document.marker_text(text, position)?,

@@ -19,7 +19,7 @@ use pleach_domain::plan::Plan;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 pub use cloning::Cloning;
-pub use error::{BoardError, Fault, FieldProblem};
+pub use error::{BoardError, BoardErrorKind, FieldProblem};
 pub use execution_plan::{ExecutionPlan, IdText, PlannedBatch, PlannedTask};
 pub use import::Imported;
 pub use marking::mark_on_board;

@@ -10,12 +10,12 @@ mod kinds;
 mod layers;
 mod settings;
 
-pub use edit::{Edited, Whose, set, set_all, unknown_key};
-pub use error::{ConfigError, Origin};
+pub use edit::{ConfigEdit, ConfigScope, set, set_all, unknown_key};
+pub use error::{ConfigError, SettingOrigin};
 pub use keys::{Config, KEYS, Key, Settings};
 pub use kinds::duration;
 pub(crate) use kinds::{MOST_LIMIT_WAIT, USUAL_LIMIT_WAIT};
-pub use layers::{Layers, Misspelt, Shown, misspelt_variables, users_file};
+pub use layers::{Layers, MisspeltVariable, ResolvedSetting, misspelt_variables, users_file};
 
 /// The file in the repository.
 pub const FILE_NAME: &str = "pleach.toml";

@@ -31,15 +31,15 @@ pub(crate) use pending::{fingerprint, pending_changes};
 /// Everything of a project that needs consent before a batch begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Steering {
-    entries: Vec<Entry>,
+    entries: Vec<SteeringEntry>,
     /// What is to be said of files besides: known for a commit that was looked at, and never stored.
     #[serde(skip)]
-    remarks: BTreeMap<String, Remark>,
+    remarks: BTreeMap<String, SteeringRemark>,
 }
 
 /// What is to be said of a file besides its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Remark {
+pub(crate) struct SteeringRemark {
     /// What it does.
     pub(crate) role: Role,
     /// What leads to it.
@@ -50,8 +50,8 @@ pub(crate) struct Remark {
 
 /// One thing that steers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Entry {
-    what: What,
+struct SteeringEntry {
+    what: SteeringSubject,
     /// What it is, by a hash.
     hash: String,
     /// What it is in words, without secrets.
@@ -61,7 +61,7 @@ struct Entry {
 /// What steers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum SteeringSubject {
     /// A setting that is a command or says what one may do, by its name.
     Setting(String),
     /// A file of the commit that the batch starts from, by its path.
@@ -70,9 +70,9 @@ pub enum What {
 
 /// How something differs from what was consented to last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct SteeringChange {
     /// What it is.
-    pub what: What,
+    pub what: SteeringSubject,
     /// Whether it was there and is there.
     pub kind: ChangeKind,
     /// What it does.
@@ -89,11 +89,11 @@ pub struct Change {
     pub(crate) contents: [Option<String>; 2],
 }
 
-impl Change {
+impl SteeringChange {
     /// One of a file of which nothing else is known.
     pub fn of_file(path: String, kind: ChangeKind, role: Role) -> Self {
         Self {
-            what: What::File(path),
+            what: SteeringSubject::File(path),
             kind,
             role,
             because: None,
@@ -112,7 +112,9 @@ impl Change {
     /// The folder that it can be told by among many others, if it neither sets nor runs anything.
     pub fn folder(&self) -> Option<&str> {
         match &self.what {
-            What::File(path) if self.role == Role::Other && self.kind != ChangeKind::Unseen => {
+            SteeringSubject::File(path)
+                if self.role == Role::Other && self.kind != ChangeKind::Unseen =>
+            {
                 Some(names::folder(path))
             }
             _ => None,
@@ -141,17 +143,17 @@ impl Steering {
         hider: &Hider,
     ) -> Self {
         let remarks = files.remarks();
-        let files = files.iter().map(|(path, blob)| Entry {
-            what: What::File(path.clone()),
+        let files = files.iter().map(|(path, blob)| SteeringEntry {
+            what: SteeringSubject::File(path.clone()),
             hash: blob.clone(),
             text: None,
         });
-        let settings = settings.into_iter().map(|(name, text)| Entry {
-            what: What::Setting(name),
+        let settings = settings.into_iter().map(|(name, text)| SteeringEntry {
+            what: SteeringSubject::Setting(name),
             hash: hash([text.as_str()]),
             text: Some(hider.hidden(text)),
         });
-        let mut entries: Vec<Entry> = files.chain(settings).collect();
+        let mut entries: Vec<SteeringEntry> = files.chain(settings).collect();
         entries.sort();
         Self { entries, remarks }
     }
@@ -161,40 +163,47 @@ impl Steering {
         let entries = self.entries.iter();
         hash(entries.flat_map(|entry| {
             let (kind, name) = match &entry.what {
-                What::Setting(name) => ("setting", name.as_str()),
-                What::File(path) => ("file", path.as_str()),
+                SteeringSubject::Setting(name) => ("setting", name.as_str()),
+                SteeringSubject::File(path) => ("file", path.as_str()),
             };
             [kind, name, entry.hash.as_str()]
         }))
     }
 
     /// What is new, different or gone since another time, or unseen; what can do most comes first.
-    pub fn changes_since(&self, before: &Self) -> Vec<Change> {
-        let by_name = |all: &Self| -> BTreeMap<What, Entry> {
+    pub fn changes_since(&self, before: &Self) -> Vec<SteeringChange> {
+        let by_name = |all: &Self| -> BTreeMap<SteeringSubject, SteeringEntry> {
             let entries = all.entries.iter();
             entries
                 .map(|entry| (entry.what.clone(), entry.clone()))
                 .collect()
         };
         let (mut was, mut is) = (by_name(before), by_name(self));
-        let mut all: Vec<What> = was.keys().chain(is.keys()).cloned().collect();
+        let mut all: Vec<SteeringSubject> = was.keys().chain(is.keys()).cloned().collect();
         all.sort();
         all.dedup();
         let changes = all
             .into_iter()
             .filter_map(|what| self.change(was.remove(&what), is.remove(&what), what));
-        let mut changes: Vec<Change> = changes.collect();
+        let mut changes: Vec<SteeringChange> = changes.collect();
         changes.sort_by(|one, other| {
-            let place = |change: &Change| (matches!(change.what, What::File(_)), change.role);
+            let place = |change: &SteeringChange| {
+                (matches!(change.what, SteeringSubject::File(_)), change.role)
+            };
             place(one).cmp(&place(other))
         });
         changes
     }
 
-    fn change(&self, was: Option<Entry>, is: Option<Entry>, what: What) -> Option<Change> {
+    fn change(
+        &self,
+        was: Option<SteeringEntry>,
+        is: Option<SteeringEntry>,
+        what: SteeringSubject,
+    ) -> Option<SteeringChange> {
         let (role, remark) = match &what {
-            What::Setting(_) => (Role::Settings, None),
-            What::File(path) => {
+            SteeringSubject::Setting(_) => (Role::Settings, None),
+            SteeringSubject::File(path) => {
                 let remark = is.as_ref().and_then(|_| self.remarks.get(path));
                 (
                     remark.map_or_else(|| Role::of_file(path), |remark| remark.role),
@@ -212,7 +221,7 @@ impl Steering {
             (None, _) => ChangeKind::New,
             (_, None) => ChangeKind::Gone,
         };
-        Some(Change {
+        Some(SteeringChange {
             what,
             kind,
             role,
@@ -380,8 +389,8 @@ mod tests {
                 configured(Config::default(), "bash", None),
             ),
         ] {
-            let wanted = [What::Setting(name.to_owned())];
-            let told = |changes: Vec<Change>| -> Vec<What> {
+            let wanted = [SteeringSubject::Setting(name.to_owned())];
+            let told = |changes: Vec<SteeringChange>| -> Vec<SteeringSubject> {
                 changes.into_iter().map(|change| change.what).collect()
             };
             assert_eq!(told(now.changes_since(&before)), wanted);

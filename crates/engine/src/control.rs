@@ -19,9 +19,9 @@ use pleach_log::ownership::{Answer, AskError, Request, ask, is_owned};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::shell_words::quoted;
 
-use crate::consent::{Change, PendingConsent, SteeringFiles, fingerprint, pending_changes};
+use crate::consent::{PendingConsent, SteeringChange, SteeringFiles, fingerprint, pending_changes};
 use crate::project_secrets::secrets_of;
-use crate::resolve::Resolved;
+use crate::resolve::ResolvedConflict;
 use crate::run::{Prepared, RunError, take_up};
 use crate::stored_batch::{LookupError, StoredBatch};
 
@@ -30,7 +30,7 @@ const TRIES: usize = 20;
 
 /// What came of it.
 #[derive(Debug)]
-pub enum Effect {
+pub enum ControlOutcome {
     /// It is done.
     Done {
         /// What was done, for people.
@@ -85,7 +85,7 @@ fn refused(code: &'static str, message: String, hint: String) -> ControlError {
 }
 
 /// What the owner said, if there is one.
-enum Said {
+enum OwnerReply {
     Done,
     Nothing,
 }
@@ -115,7 +115,7 @@ impl Control<'_> {
         let Some((task, Some(consent))) = next_waiting(&stored) else {
             return Ok(None);
         };
-        let look = || -> Result<Vec<Change>, RunError> {
+        let look = || -> Result<Vec<SteeringChange>, RunError> {
             let store = stored.store(self.state)?;
             let base = stored.record.base.parse::<CommitId>().ok();
             let (Some(store), Some(base)) = (store, base) else {
@@ -149,7 +149,7 @@ impl Control<'_> {
         let stored = self.load()?;
         let next = next_waiting(&stored);
         if !stored.batch.status.is_over()
-            && let Said::Done = self.ask(request)?
+            && let OwnerReply::Done = self.ask(request)?
         {
             return Ok(match next {
                 Some((task, None)) => format!("task {task} of batch {} is approved", self.number()),
@@ -174,7 +174,7 @@ impl Control<'_> {
     }
 
     /// Stops one task; done when that is over.
-    pub fn cancel_task(&self, task: &TaskId) -> Result<Effect, ControlError> {
+    pub fn cancel_task(&self, task: &TaskId) -> Result<ControlOutcome, ControlError> {
         let stored = self.load()?;
         let position = stored.position(task)?;
         if let Some(ending) = stored.batch.tasks[position].state.ending() {
@@ -190,7 +190,7 @@ impl Control<'_> {
         // Told by what is stored: the owner may have ended with the task.
         let stored = self.load()?;
         match stored.batch.tasks[position].state.ending() {
-            Some(ending) => Ok(Effect::Done {
+            Some(ending) => Ok(ControlOutcome::Done {
                 message: match ending.outcome() {
                     "cancelled" => format!("task {task} is cancelled; its work is kept"),
                     outcome => {
@@ -210,7 +210,7 @@ impl Control<'_> {
     }
 
     /// Tries tasks again, all that did not make it if none is named; opens a batch that is over.
-    pub fn retry(&self, named: &[TaskId]) -> Result<Effect, ControlError> {
+    pub fn retry(&self, named: &[TaskId]) -> Result<ControlOutcome, ControlError> {
         for _ in 0..TRIES {
             let stored = self.load()?;
             let tasks = self.to_retry(&stored, named)?;
@@ -218,13 +218,13 @@ impl Control<'_> {
             let request = Request::Retry {
                 tasks: tasks.clone(),
             };
-            if let Said::Done = self.ask(&request)? {
+            if let OwnerReply::Done = self.ask(&request)? {
                 let verb = if named.len() == 1 { "is" } else { "are" };
                 let message = format!("{} {verb} queued again", names(named));
-                return Ok(Effect::Done { message });
+                return Ok(ControlOutcome::Done { message });
             }
             if let Some(prepared) = self.take_up(Message::Retry(tasks))? {
-                return Ok(Effect::Run(prepared));
+                return Ok(ControlOutcome::Run(prepared));
             }
         }
         Err(self.slippery())
@@ -270,7 +270,11 @@ impl Control<'_> {
     }
 
     /// Has what a person made of a conflict woven; done when it is, and opens a batch that is over.
-    pub fn resolve(&self, task: &TaskId, resolved: &Resolved) -> Result<Effect, ControlError> {
+    pub fn resolve(
+        &self,
+        task: &TaskId,
+        resolved: &ResolvedConflict,
+    ) -> Result<ControlOutcome, ControlError> {
         let commit = |commit: &CommitId| Commit(commit.to_string());
         let request = Request::Resolve {
             task: task.clone(),
@@ -278,12 +282,12 @@ impl Control<'_> {
             basis: commit(&resolved.basis),
         };
         for _ in 0..TRIES {
-            if let Said::Done = self.ask(&request)? {
+            if let OwnerReply::Done = self.ask(&request)? {
                 // Told by what is stored: the weaving may have found another conflict.
                 let stored = self.load()?;
                 let state = &stored.batch.tasks[stored.position(task)?].state;
                 let outcome = state.as_str().replace('_', " ");
-                return Ok(Effect::Done {
+                return Ok(ControlOutcome::Done {
                     message: format!("task {task} is {outcome}"),
                 });
             }
@@ -294,7 +298,7 @@ impl Control<'_> {
                 files: resolved.files.clone(),
             };
             if let Some(prepared) = self.take_up(first)? {
-                return Ok(Effect::Run(prepared));
+                return Ok(ControlOutcome::Run(prepared));
             }
         }
         Err(self.slippery())
@@ -349,15 +353,15 @@ impl Control<'_> {
     }
 
     /// Asks the owner; nothing, if there is none or it ended before it answered.
-    fn ask(&self, request: &Request) -> Result<Said, ControlError> {
+    fn ask(&self, request: &Request) -> Result<OwnerReply, ControlError> {
         match ask(&self.state.batch(self.batch), request) {
-            Ok(Answer::Done { .. }) => Ok(Said::Done),
+            Ok(Answer::Done { .. }) => Ok(OwnerReply::Done),
             Ok(Answer::Refused {
                 code,
                 message,
                 hint,
             }) => Err(self.refusal(&code, message, hint)),
-            Err(AskError::NobodyThere(_) | AskError::Broken { .. }) => Ok(Said::Nothing),
+            Err(AskError::NobodyThere(_) | AskError::Broken { .. }) => Ok(OwnerReply::Nothing),
             Err(error) => Err(error.into()),
         }
     }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use pleach_git::git::{Git, GitError, Place};
+use pleach_git::git::{CallPlace, Git, GitError};
 
 use crate::agent::DemoAgent;
 
@@ -70,7 +70,10 @@ pub(crate) fn fill_repository(
         vec!["add", "--all"],
         vec!["commit", "--quiet", "--message", message],
     ] {
-        let mut call = git.call(Place::Users(folder)).writing(folder).args(words);
+        let mut call = git
+            .call(CallPlace::Users(folder))
+            .writing(folder)
+            .args(words);
         for (name, value) in identity {
             call = call
                 .env(&format!("GIT_AUTHOR_{name}"), value)

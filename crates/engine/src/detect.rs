@@ -9,7 +9,7 @@ use pleach_system::files::regular_file::read_settings;
 
 /// A command that a project seems to want, and what tells so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedCommand {
     /// The command, for a shell.
     pub command: String,
     /// The file that tells.
@@ -20,21 +20,21 @@ pub struct Found {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commands {
     /// Ways to test it, the likeliest first.
-    pub tests: Vec<Found>,
+    pub tests: Vec<DetectedCommand>,
     /// Ways to prepare a fresh checkout, the likeliest first.
-    pub setups: Vec<Found>,
+    pub setups: Vec<DetectedCommand>,
 }
 
 impl Commands {
     fn test(&mut self, command: &str, because: &str) {
-        self.tests.push(Found {
+        self.tests.push(DetectedCommand {
             command: command.to_owned(),
             because: because.to_owned(),
         });
     }
 
     fn setup(&mut self, command: &str, because: &str) {
-        self.setups.push(Found {
+        self.setups.push(DetectedCommand {
             command: command.to_owned(),
             because: because.to_owned(),
         });
@@ -43,7 +43,7 @@ impl Commands {
 
 /// How the project in a folder seems to be tested and prepared.
 pub fn commands(folder: &Path) -> Commands {
-    let project = Project(folder);
+    let project = ProjectFiles(folder);
     let mut found = Commands::default();
     if project.has("Cargo.toml") {
         found.test("cargo test", "Cargo.toml");
@@ -64,9 +64,9 @@ pub fn commands(folder: &Path) -> Commands {
 }
 
 /// The files of a project.
-struct Project<'a>(&'a Path);
+struct ProjectFiles<'a>(&'a Path);
 
-impl Project<'_> {
+impl ProjectFiles<'_> {
     fn has(&self, name: &str) -> bool {
         self.0.join(name).is_file()
     }
@@ -235,7 +235,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let found = commands(folder.path());
-        let words = |found: &[Found]| {
+        let words = |found: &[DetectedCommand]| {
             let words: Vec<&str> = found.iter().map(|found| found.command.as_str()).collect();
             words.join("; ")
         };

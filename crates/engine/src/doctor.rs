@@ -13,7 +13,7 @@ use crate::plan_in_use::project_folder;
 
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum CheckLevel {
     /// It is as it should be.
     Fine,
     /// A run works, and something will be missed.
@@ -24,22 +24,22 @@ pub enum Level {
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct DoctorCheck {
     /// What it is about, in a word that does not change.
     pub topic: &'static str,
     /// How bad it is.
-    pub level: Level,
+    pub level: CheckLevel,
     /// What was seen.
     pub message: String,
     /// What to do about it.
     pub fix: Option<String>,
 }
 
-impl Finding {
+impl DoctorCheck {
     fn fine(topic: &'static str, message: impl Into<String>) -> Self {
         Self {
             topic,
-            level: Level::Fine,
+            level: CheckLevel::Fine,
             message: message.into(),
             fix: None,
         }
@@ -48,7 +48,7 @@ impl Finding {
     fn warning(topic: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             topic,
-            level: Level::Warning,
+            level: CheckLevel::Warning,
             message: message.into(),
             fix: Some(fix.into()),
         }
@@ -56,7 +56,7 @@ impl Finding {
 
     fn error(topic: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
-            level: Level::Error,
+            level: CheckLevel::Error,
             ..Self::warning(topic, message, fix)
         }
     }
@@ -64,7 +64,7 @@ impl Finding {
 
 /// Whether the project's server is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum DoctorScope {
     /// No network is used.
     Nowhere,
     /// The server is asked for a branch.
@@ -72,7 +72,7 @@ pub enum Reach {
 }
 
 /// Looks at everything for somebody who stands in `folder`; `program` is Pleach itself.
-pub fn examine(folder: &Path, program: &Path, reach: Reach) -> Vec<Finding> {
+pub fn examine(folder: &Path, program: &Path, reach: DoctorScope) -> Vec<DoctorCheck> {
     let mut findings = Vec::new();
     let top = project_folder(folder);
     let settings = configuration(&top, &mut findings);
@@ -83,10 +83,10 @@ pub fn examine(folder: &Path, program: &Path, reach: Reach) -> Vec<Finding> {
 }
 
 /// The settings, or the usual ones where they cannot be read, so that the rest is looked at as well.
-fn configuration(top: &Path, findings: &mut Vec<Finding>) -> Option<Settings> {
+fn configuration(top: &Path, findings: &mut Vec<DoctorCheck>) -> Option<Settings> {
     let loaded = Layers::load(top).and_then(|layers| Settings::of_layers(&layers, top));
     for slip in misspelt_variables() {
-        findings.push(Finding::warning(
+        findings.push(DoctorCheck::warning(
             "configuration",
             format!("unknown variable {}", slip.name),
             format!("did you mean {}?", slip.nearest),
@@ -94,14 +94,14 @@ fn configuration(top: &Path, findings: &mut Vec<Finding>) -> Option<Settings> {
     }
     match loaded {
         Ok(settings) => {
-            findings.push(Finding::fine("configuration", "valid"));
+            findings.push(DoctorCheck::fine("configuration", "valid"));
             Some(settings)
         }
         Err(error) => {
             let each = error.each().iter();
             findings.extend(each.map(|error| {
                 let message = pleach_system::text::causes::with_causes(error);
-                Finding::error("configuration", message, error.hint())
+                DoctorCheck::error("configuration", message, error.hint())
             }));
             None
         }

@@ -21,7 +21,7 @@ use self::github::GitHub;
 use self::gitlab::GitLab;
 
 pub use error::ForgeError;
-pub use project::{Project, Unrecognised, recognise};
+pub use project::{ForgeProject, Unrecognised, recognise};
 
 /// How long an answer may take before it counts as lost.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(30);
@@ -32,7 +32,7 @@ const LONGEST_BODY: usize = 65_000;
 
 /// A pull request as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
+pub struct PullRequestDraft {
     /// The branch that was pushed.
     pub head: String,
     /// The branch that it should go into.
@@ -43,7 +43,7 @@ pub struct Draft {
     pub body: String,
 }
 
-impl Draft {
+impl PullRequestDraft {
     /// The title as every forge takes it.
     fn fitting_title(&self) -> String {
         plain_words(&self.title, LONGEST_TITLE)
@@ -73,20 +73,20 @@ pub trait Forge: Send + Sync {
     fn find(&self, head: &str, base: &str) -> Result<Option<PullRequest>, ForgeError>;
 
     /// Opens one.
-    fn create(&self, draft: &Draft) -> Result<PullRequest, ForgeError>;
+    fn create(&self, draft: &PullRequestDraft) -> Result<PullRequest, ForgeError>;
 
     /// Replaces the text of one; its title may have been changed by a person and stays.
-    fn update(&self, there: &PullRequest, draft: &Draft) -> Result<(), ForgeError>;
+    fn update(&self, there: &PullRequest, draft: &PullRequestDraft) -> Result<(), ForgeError>;
 }
 
-/// The forge of a project, with the login that [`Project::login`] found.
-pub fn connect(project: &Project, login: Option<Login>) -> Result<Box<dyn Forge>, ForgeError> {
+/// The forge of a project, with the login that [`ForgeProject::login`] found.
+pub fn connect(project: &ForgeProject, login: Option<Login>) -> Result<Box<dyn Forge>, ForgeError> {
     connect_within(project, login, ANSWER_WITHIN)
 }
 
 /// The same, with another time after which an answer counts as lost.
 pub fn connect_within(
-    project: &Project,
+    project: &ForgeProject,
     login: Option<Login>,
     answer_within: Duration,
 ) -> Result<Box<dyn Forge>, ForgeError> {
@@ -109,7 +109,7 @@ pub fn connect_within(
 /// Every try begins with a look for it, so a request that was opened while its answer was lost is found.
 pub fn open_pull_request(
     forge: &dyn Forge,
-    draft: &Draft,
+    draft: &PullRequestDraft,
     pauses: &Pauses,
 ) -> Result<PullRequest, ForgeError> {
     let mut between = pauses.each();
@@ -132,7 +132,7 @@ pub fn open_pull_request(
     }
 }
 
-fn attempt(forge: &dyn Forge, draft: &Draft) -> Result<PullRequest, ForgeError> {
+fn attempt(forge: &dyn Forge, draft: &PullRequestDraft) -> Result<PullRequest, ForgeError> {
     if let Some(there) = forge.find(&draft.head, &draft.base)? {
         return match forge.update(&there, draft) {
             Ok(()) => Ok(there),

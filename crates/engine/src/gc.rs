@@ -3,7 +3,7 @@
 //! Looks first and removes then, each thing only if it still is as it was seen. What belongs to a batch that runs or
 //! is interrupted is never looked at, and no kept work goes that is younger than it may be.
 
-mod look;
+mod search;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use pleach_domain::id::BatchNumber;
 use pleach_git::git::{CommitId, GitError, Store, StoreError};
 use pleach_git::worktree::{Worktree, WorktreeError, finish_removals, sweep};
-use pleach_log::database::{Among, BatchFilter, Database, DatabaseError};
+use pleach_log::database::{BatchFilter, BatchScope, Database, DatabaseError};
 use pleach_log::ownership::{BatchLock, OwnershipError, is_owned};
 use pleach_system::files::removal::remove_all;
 use pleach_system::sandbox::clear_replaced;
@@ -25,7 +25,7 @@ use crate::kept::KeptError;
 use crate::resolve::ResolveError;
 use crate::stored_batch::{LookupError, StoredBatch};
 
-pub use look::empty_folders;
+pub use search::empty_folders;
 
 /// Why it cannot be seen what is left behind.
 #[derive(Debug, thiserror::Error)]
@@ -81,9 +81,9 @@ impl From<WorktreeError> for GcError {
 
 /// Something that can go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Find {
+pub struct Garbage {
     /// What it is.
-    pub what: What,
+    pub what: GarbageKind,
     /// The id of the batch that left it.
     pub batch: Option<u32>,
     /// What people call that; none for one that never began.
@@ -98,7 +98,7 @@ pub struct Find {
 
 /// What can go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum GarbageKind {
     /// The worktree of a task; its last state is kept first.
     Worktree {
         /// The position of the task.
@@ -151,7 +151,7 @@ pub enum What {
     },
 }
 
-impl What {
+impl GarbageKind {
     /// The word for it on every surface.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -168,9 +168,9 @@ impl What {
 
 /// What was done.
 #[derive(Debug, Default)]
-pub struct Removed {
+pub struct GarbageRemoved {
     /// What went.
-    pub finds: Vec<Find>,
+    pub finds: Vec<Garbage>,
     /// What stayed, and why.
     pub notes: Vec<String>,
 }
@@ -186,7 +186,7 @@ pub struct Repacked {
 
 /// Clears up after the batches of one project.
 #[derive(Debug)]
-pub struct Broom<'a> {
+pub struct GarbageCollector<'a> {
     /// Where batches are.
     pub state: &'a StateFolder,
     /// What is known of them.
@@ -199,10 +199,10 @@ pub struct Broom<'a> {
     pub keep: Duration,
 }
 
-impl Broom<'_> {
+impl GarbageCollector<'_> {
     /// Removes what was found, if it still is as it was seen.
-    pub fn remove(&self, finds: &[Find]) -> Removed {
-        let mut removed = Removed::default();
+    pub fn remove(&self, finds: &[Garbage]) -> GarbageRemoved {
+        let mut removed = GarbageRemoved::default();
         if let Err(error) = sweep(self.store) {
             removed.notes.push(with_causes(&error));
         }
@@ -210,7 +210,7 @@ impl Broom<'_> {
         let batches: BTreeSet<Option<u32>> = finds.iter().map(|find| find.batch).collect();
         for batch in batches {
             let of_batch = finds.iter().filter(|find| find.batch == batch);
-            let of_batch: Vec<&Find> = of_batch.collect();
+            let of_batch: Vec<&Garbage> = of_batch.collect();
             if let Err(error) = self.remove_of(batch, &of_batch, &mut removed) {
                 removed.notes.push(with_causes(&error));
             }
@@ -223,8 +223,8 @@ impl Broom<'_> {
     fn remove_of(
         &self,
         batch: Option<u32>,
-        finds: &[&Find],
-        removed: &mut Removed,
+        finds: &[&Garbage],
+        removed: &mut GarbageRemoved,
     ) -> Result<(), GcError> {
         let mut stored = None;
         let mut lock = None;
@@ -266,37 +266,38 @@ impl Broom<'_> {
         Ok(())
     }
 
-    fn remove_one(&self, find: &Find, stored: Option<&StoredBatch>) -> Result<(), GcError> {
+    fn remove_one(&self, find: &Garbage, stored: Option<&StoredBatch>) -> Result<(), GcError> {
         match &find.what {
-            What::Worktree { task, .. } => match stored {
+            GarbageKind::Worktree { task, .. } => match stored {
                 Some(stored) => self.retire(stored, *task),
                 None => Ok(()),
             },
-            What::Resolution { task, .. } => match stored {
+            GarbageKind::Resolution { task, .. } => match stored {
                 Some(stored) => {
-                    let desk = stored.desk(self.state, self.store, *task);
-                    Ok(desk.clear().map(drop)?)
+                    let conflict_worktree = stored.conflict_worktree(self.state, self.store, *task);
+                    Ok(conflict_worktree.clear().map(drop)?)
                 }
                 None => Ok(()),
             },
-            What::KeptWork { name, commit } => Ok(self.store.drop_ref(name, commit)?),
-            What::Branch { name, commit, tree } => match tree.as_ref().filter(|tree| tree.exists())
-            {
-                Some(path) => Err(GcError::Io {
-                    path: path.clone(),
-                    source: io::Error::other("its worktree is still there"),
-                }),
-                None => Ok(self.store.drop_ref(name, commit)?),
-            },
-            What::Transcripts { folder } => remove_contents(folder),
-            What::EmptyFolder { folder } => {
+            GarbageKind::KeptWork { name, commit } => Ok(self.store.drop_ref(name, commit)?),
+            GarbageKind::Branch { name, commit, tree } => {
+                match tree.as_ref().filter(|tree| tree.exists()) {
+                    Some(path) => Err(GcError::Io {
+                        path: path.clone(),
+                        source: io::Error::other("its worktree is still there"),
+                    }),
+                    None => Ok(self.store.drop_ref(name, commit)?),
+                }
+            }
+            GarbageKind::Transcripts { folder } => remove_contents(folder),
+            GarbageKind::EmptyFolder { folder } => {
                 remove_contents(folder)?;
-                let lock = folder.join(look::LOCK);
+                let lock = folder.join(search::LOCK);
                 removed_or(&lock, fs::remove_file(&lock))?;
                 removed_or(folder, fs::remove_dir(folder))
             }
-            What::Damaged { folder } => removed_or(folder, remove_all(folder)),
-            What::Socket { path } => removed_or(path, fs::remove_file(path)),
+            GarbageKind::Damaged { folder } => removed_or(folder, remove_all(folder)),
+            GarbageKind::Socket { path } => removed_or(path, fs::remove_file(path)),
         }
     }
 
@@ -327,7 +328,7 @@ impl Broom<'_> {
     fn has_live_batch(&self) -> Result<bool, GcError> {
         let open = BatchFilter {
             project: Some(self.project),
-            among: Among::Open,
+            among: BatchScope::Open,
         };
         for row in self.database.batches(open)? {
             if is_owned(&self.state.batch(row.id))? {
@@ -341,7 +342,7 @@ impl Broom<'_> {
 /// Everything but the lock, which whoever holds it removes last.
 fn remove_contents(folder: &std::path::Path) -> Result<(), GcError> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name() != look::LOCK) {
+    for entry in entries.filter(|entry| entry.file_name() != search::LOCK) {
         let path = entry.path();
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let gone = if is_folder {

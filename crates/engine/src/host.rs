@@ -22,22 +22,22 @@ pub enum HostError {
     NoThread(#[source] std::io::Error),
 }
 
-type Listener = dyn Fn(Option<u32>, &LoopNotice<'_>) + Send + Sync;
+type NoticeListener = dyn Fn(Option<u32>, &LoopNotice<'_>) + Send + Sync;
 
 /// Where batches run; every clone is the same place.
 #[derive(Clone)]
 pub struct Host {
-    place: Arc<Place>,
+    place: Arc<HostState>,
 }
 
-struct Place {
-    batches: Mutex<Batches>,
+struct HostState {
+    batches: Mutex<RunningBatches>,
     fewer: Condvar,
-    listener: Box<Listener>,
+    listener: Box<NoticeListener>,
 }
 
 #[derive(Default)]
-struct Batches {
+struct RunningBatches {
     under_way: HashMap<u64, Controls>,
     turns: u64,
     is_leaving: bool,
@@ -53,19 +53,19 @@ impl std::fmt::Debug for Host {
     }
 }
 
-impl Place {
-    fn batches(&self) -> MutexGuard<'_, Batches> {
+impl HostState {
+    fn batches(&self) -> MutexGuard<'_, RunningBatches> {
         self.batches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Takes a batch from those under way, even if its thread breaks off.
-struct Leaving {
-    place: Arc<Place>,
+struct RunningGuard {
+    place: Arc<HostState>,
     turn: u64,
 }
 
-impl Drop for Leaving {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         self.place.batches().under_way.remove(&self.turn);
         self.place.fewer.notify_all();
@@ -81,7 +81,7 @@ impl Default for Host {
 impl Host {
     /// A place for batches; `listener` hears what each of them tells, with its number once it has one.
     pub fn new(listener: impl Fn(Option<u32>, &LoopNotice<'_>) + Send + Sync + 'static) -> Self {
-        let place = Place {
+        let place = HostState {
             batches: Mutex::default(),
             fewer: Condvar::new(),
             listener: Box::new(listener),
@@ -101,7 +101,7 @@ impl Host {
         let turn = batches.turns;
         batches.under_way.insert(turn, prepared.controls());
         drop(batches);
-        let leaving = Leaving {
+        let leaving = RunningGuard {
             place: Arc::clone(&self.place),
             turn,
         };
@@ -118,7 +118,7 @@ impl Host {
         let teller = thread().spawn(told).map_err(HostError::NoThread)?;
         let followed = running.clone();
         let follow = move || {
-            let _gone = Gone(&followed);
+            let _gone = EndNotice(&followed);
             followed.follow(prepared, known, &leaving);
             // It has said that the batch began before anybody hears that it is gone.
             let _ = teller.join();
@@ -155,7 +155,7 @@ impl Host {
     /// Waits until no batch is under way; tells whether it came to that.
     pub fn wait_until_idle(&self, patience: Duration) -> bool {
         let batches = self.place.batches();
-        let busy = |batches: &mut Batches| !batches.under_way.is_empty();
+        let busy = |batches: &mut RunningBatches| !batches.under_way.is_empty();
         let waited = self.place.fewer.wait_timeout_while(batches, patience, busy);
         let (batches, _) = waited.unwrap_or_else(PoisonError::into_inner);
         batches.under_way.is_empty()
@@ -163,25 +163,25 @@ impl Host {
 }
 
 /// How a batch ended that ran here, for everybody who wants to know.
-pub type Ended = Result<Arc<Summary>, Faults>;
+pub type BatchResult = Result<Arc<Summary>, Faults>;
 
 /// A batch that runs here; every clone is the same one.
 #[derive(Debug, Clone, Default)]
 pub struct Running {
-    known: Arc<Known>,
+    known: Arc<SharedFacts>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    facts: Mutex<Facts>,
+struct SharedFacts {
+    facts: Mutex<RunFacts>,
     more: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Facts {
+struct RunFacts {
     /// Its number, once it has begun.
     number: Option<u32>,
-    ended: Option<Ended>,
+    ended: Option<BatchResult>,
     /// Whether its thread is gone.
     is_gone: bool,
 }
@@ -210,7 +210,7 @@ impl Running {
     }
 
     /// How it ended, if it does within that time.
-    pub fn wait(&self, patience: Duration) -> Option<Ended> {
+    pub fn wait(&self, patience: Duration) -> Option<BatchResult> {
         let facts = self.wait_while(patience, |facts| !facts.is_gone);
         facts.ended.clone()
     }
@@ -218,21 +218,21 @@ impl Running {
     fn wait_while(
         &self,
         patience: Duration,
-        goes_on: impl Fn(&mut Facts) -> bool,
-    ) -> MutexGuard<'_, Facts> {
+        goes_on: impl Fn(&mut RunFacts) -> bool,
+    ) -> MutexGuard<'_, RunFacts> {
         let facts = self.known.facts.lock();
         let facts = facts.unwrap_or_else(PoisonError::into_inner);
         let waited = self.known.more.wait_timeout_while(facts, patience, goes_on);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn tell(&self, fact: impl FnOnce(&mut Facts)) {
+    fn tell(&self, fact: impl FnOnce(&mut RunFacts)) {
         let facts = self.known.facts.lock();
         fact(&mut facts.unwrap_or_else(PoisonError::into_inner));
         self.known.more.notify_all();
     }
 
-    fn follow(&self, prepared: Prepared, mut number: Option<u32>, leaving: &Leaving) {
+    fn follow(&self, prepared: Prepared, mut number: Option<u32>, leaving: &RunningGuard) {
         let ended = prepared.run(&mut |told| {
             if let LoopNotice::Event(stored) = &told {
                 number = Some(stored.batch);
@@ -250,9 +250,9 @@ impl Running {
 }
 
 /// Tells whoever waits that nothing more is said, also of a thread that broke off.
-struct Gone<'r>(&'r Running);
+struct EndNotice<'r>(&'r Running);
 
-impl Drop for Gone<'_> {
+impl Drop for EndNotice<'_> {
     fn drop(&mut self) {
         self.0.tell(|facts| facts.is_gone = true);
     }

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use pleach_driver::KNOWN_AGENTS;
 
-use crate::agent::{LoggedIn, Presence};
+use crate::agent::{LoginState, Presence};
 use crate::config::{
-    Config, ConfigError, FILE_NAME, KEYS, Key, Layers, Origin, Settings, Shown, users_file,
+    Config, ConfigError, FILE_NAME, KEYS, Key, Layers, ResolvedSetting, SettingOrigin, Settings,
+    users_file,
 };
-use crate::detect::{Commands, Found, commands};
+use crate::detect::{Commands, DetectedCommand, commands};
 use crate::plan_in_use::{self, project_folder};
 
 /// The key that says which agent to run.
@@ -23,7 +24,7 @@ const AGENTS: &str = "agents.";
 
 /// What a first configuration would be.
 #[derive(Debug)]
-pub struct Draft {
+pub struct ConfigDraft {
     /// Where it belongs.
     pub path: PathBuf,
     /// Its text.
@@ -74,9 +75,9 @@ impl InitError {
     }
 }
 
-impl Draft {
+impl ConfigDraft {
     /// Looks at the project that a folder is in.
-    pub fn of(folder: &Path) -> Self {
+    pub fn for_project(folder: &Path) -> Self {
         let top = project_folder(folder);
         // What the user has configured, as far as it can be read.
         let known = Layers::load(&top)
@@ -141,7 +142,7 @@ impl Draft {
     /// What it sets and the file that is there does not.
     fn missing(&self, folder: &Path) -> Result<Vec<String>, InitError> {
         let there = Config::load(folder)?;
-        let lacks = |name: &str| Key::of(name).is_some_and(|key| !key.is_said_by(&there));
+        let lacks = |name: &str| Key::named(name).is_some_and(|key| !key.is_said_by(&there));
         let lines = self.set.iter().filter(|(name, ..)| lacks(name));
         Ok(lines
             .map(|(name, value, _)| format!("{name} = {value}"))
@@ -152,8 +153,8 @@ impl Draft {
 /// Whether the user's own file says which agent to run, or may do so.
 fn is_said_by_user(top: &Path) -> bool {
     let own = users_file();
-    let is_own = |shown: &Shown| match &shown.origin {
-        Origin::File { path, .. } => own.as_ref() == Some(path),
+    let is_own = |shown: &ResolvedSetting| match &shown.origin {
+        SettingOrigin::File { path, .. } => own.as_ref() == Some(path),
         _ => false,
     };
     // One that cannot be read is told by whoever needs it.
@@ -164,7 +165,7 @@ fn is_said_by_user(top: &Path) -> bool {
 
 /// The agent to run: the only one, or the first that is logged in, or the first.
 fn agent(there: &[Presence]) -> Option<(&'static str, String, String)> {
-    let key = Key::of(AGENT)?;
+    let key = Key::named(AGENT)?;
     let ready = there.iter().find(|agent| agent.is_ready());
     let agent = ready.or(there.first())?;
     let which = match there {
@@ -172,9 +173,9 @@ fn agent(there: &[Presence]) -> Option<(&'static str, String, String)> {
         _ => "the first one installed",
     };
     let because = match &agent.login {
-        LoggedIn::By(what) if there.len() > 1 => format!("logged in by {what}"),
-        LoggedIn::No(_) => format!("{which}; no login found"),
-        LoggedIn::By(_) | LoggedIn::Unknown => which.to_owned(),
+        LoginState::By(what) if there.len() > 1 => format!("logged in by {what}"),
+        LoginState::No(_) => format!("{which}; no login found"),
+        LoginState::By(_) | LoginState::Unknown => which.to_owned(),
     };
     Some((key.name, key.text_of(&agent.name), because))
 }
@@ -182,7 +183,7 @@ fn agent(there: &[Presence]) -> Option<(&'static str, String, String)> {
 fn set(found: &Commands, top: &Path) -> Vec<(&'static str, String, String)> {
     let mut set = Vec::new();
     let mut add = |name: &str, value: &str, because: &str| {
-        if let Some(key) = Key::of(name) {
+        if let Some(key) = Key::named(name) {
             set.push((key.name, key.text_of(value), because.to_owned()));
         }
     };
@@ -191,7 +192,7 @@ fn set(found: &Commands, top: &Path) -> Vec<(&'static str, String, String)> {
         add("plan", &plan.to_string_lossy(), "has tasks");
     }
     for (name, found) in [("validate", &found.tests), ("setup", &found.setups)] {
-        if let Some(Found { command, because }) = found.first() {
+        if let Some(DetectedCommand { command, because }) = found.first() {
             add(name, command, because);
         }
     }
@@ -312,7 +313,7 @@ mod tests {
         fs::write(folder.path().join("Cargo.toml"), "").unwrap();
         fs::write(folder.path().join("Makefile"), "test:\n").unwrap();
         fs::write(folder.path().join("TODO.md"), "- [ ] a\n").unwrap();
-        let draft = Draft::with(folder.path(), &[]);
+        let draft = ConfigDraft::with(folder.path(), &[]);
         draft.write().unwrap();
         let settings = Settings::load(folder.path(), Config::default()).unwrap();
         assert_eq!(settings.validate.as_deref(), Some("cargo test"));
@@ -344,7 +345,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("go.mod"), "").unwrap();
         fs::write(folder.path().join(FILE_NAME), "retries = 1\n").unwrap();
-        let error = Draft::with(folder.path(), &[]).write().unwrap_err();
+        let error = ConfigDraft::with(folder.path(), &[]).write().unwrap_err();
         assert_eq!(
             error.hint(),
             "it could also set: validate = \"go test ./...\""
@@ -358,15 +359,15 @@ mod tests {
     fn the_agent_that_is_ready_is_set_and_why_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let usual = Settings::of([], folder.path()).unwrap();
-        let agent = |name: &str, login: LoggedIn| Presence {
+        let agent = |name: &str, login: LoginState| Presence {
             login,
             path: Some(PathBuf::from("/bin/true")),
             ..Presence::named(&usual, name)
         };
-        let out = || LoggedIn::No("log in");
-        let by = || LoggedIn::By("A_KEY".to_owned());
+        let out = || LoginState::No("log in");
+        let by = || LoginState::By("A_KEY".to_owned());
         let told = |there: &[Presence]| {
-            let draft = Draft::with(folder.path(), there);
+            let draft = ConfigDraft::with(folder.path(), there);
             let set = draft.set.last().map(|(_, _, because)| because.clone());
             (draft.agent().map(str::to_owned), set)
         };
@@ -385,7 +386,7 @@ mod tests {
             told(&[claude(out()), codex(out())]),
             is("claude", "the first one installed; no login found")
         );
-        let draft = Draft::with(folder.path(), &[codex(by())]);
+        let draft = ConfigDraft::with(folder.path(), &[codex(by())]);
         assert!(
             draft
                 .text

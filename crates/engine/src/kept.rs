@@ -3,7 +3,7 @@
 //! Removes nothing.
 
 mod into_folder;
-mod meant;
+mod kept_name;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Ending, TaskState};
 
 use crate::stored_batch::{LookupError, StoredBatch};
-use meant::Meant;
+use kept_name::KeptName;
 use pleach_git::capture::keep_last_state;
-use pleach_git::git::{CommitId, GitError, Place, Store, StoreError, nul_separated};
+use pleach_git::git::{CallPlace, CommitId, GitError, Store, StoreError, nul_separated};
 use pleach_git::worktree::{Worktree, WorktreeError};
 use pleach_log::batch_paths::project_name;
 use pleach_log::database::Database;
@@ -68,16 +68,16 @@ pub struct KeptWork {
     /// The commit that holds it.
     pub commit: CommitId,
     /// Whose work it is, if that is known.
-    pub origin: Option<Origin>,
+    pub origin: Option<KeptOrigin>,
     /// When it was kept, in milliseconds since 1970, as far as known.
     pub kept_at: Option<u64>,
     /// Where else it is.
-    pub also: Also,
+    pub also: OtherCopy,
 }
 
 /// Whose work it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct KeptOrigin {
     /// The batch.
     pub batch: BatchNumber,
     /// Its id.
@@ -94,7 +94,7 @@ pub struct Origin {
 
 /// Where kept work is besides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Also {
+pub enum OtherCopy {
     /// Nowhere.
     Nowhere,
     /// A branch of the user's repository ends with it.
@@ -105,7 +105,7 @@ pub enum Also {
 
 /// Which work of a task is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum KeptSelector {
     /// What its last attempt left.
     Last,
     /// What a certain attempt left.
@@ -114,7 +114,7 @@ pub enum Which {
     ByHand,
 }
 
-impl Which {
+impl KeptSelector {
     fn is(self, work: &KeptWork) -> bool {
         let by_hand = work.origin.as_ref().is_some_and(|origin| origin.by_hand);
         match self {
@@ -127,13 +127,13 @@ impl Which {
 
 /// Work that was brought back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoveredWork {
     /// The task.
     pub task: TaskId,
     /// The attempt; none, if a person made it.
     pub attempt: Option<u32>,
     /// Where it is now.
-    pub back: Back,
+    pub back: RecoveredTo,
     /// The commit that it is at.
     pub commit: CommitId,
     /// The commit that the attempt started from, if known.
@@ -142,7 +142,7 @@ pub struct Recovered {
 
 /// Where work was brought back to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Back {
+pub enum RecoveredTo {
     /// A branch of the user's repository.
     Branch(String),
     /// A new folder, where there is no repository.
@@ -163,7 +163,7 @@ pub fn list(store: &Store, database: &Database) -> Result<Vec<KeptWork>, KeptErr
     let mut batches: HashMap<BatchNumber, Option<StoredBatch>> = HashMap::new();
     let mut found = Vec::new();
     for (name, commit) in refs {
-        let meant = name.strip_prefix(KEEP).and_then(Meant::parse);
+        let meant = name.strip_prefix(KEEP).and_then(KeptName::parse);
         let stored = match &meant {
             Some(meant) => batches
                 .entry(meant.batch)
@@ -194,9 +194,9 @@ pub fn list(store: &Store, database: &Database) -> Result<Vec<KeptWork>, KeptErr
         found.push(KeptWork {
             kept_at: noted_at(store, &name).or_else(|| facts.map(|facts| facts.last_at)),
             also: match (is_merged, branch) {
-                (true, _) => Also::Merged,
-                (false, Some(branch)) => Also::Branch(branch),
-                (false, None) => Also::Nowhere,
+                (true, _) => OtherCopy::Merged,
+                (false, Some(branch)) => OtherCopy::Branch(branch),
+                (false, None) => OtherCopy::Nowhere,
             },
             name,
             commit,
@@ -247,8 +247,8 @@ pub fn recover(
     database: &Database,
     stored: &StoredBatch,
     task: Option<&TaskId>,
-    which: Which,
-) -> Result<Vec<Recovered>, KeptError> {
+    which: KeptSelector,
+) -> Result<Vec<RecoveredWork>, KeptError> {
     let gone = || {
         KeptError::Nothing(format!(
             "no work of batch {} is kept any more",
@@ -263,7 +263,7 @@ pub fn recover(
             .collect(),
     };
     let mut latest: HashMap<usize, CommitId> = HashMap::new();
-    if which == Which::Last
+    if which == KeptSelector::Last
         && let Some(_lock) = BatchLock::take(&state.batch(stored.id))?
     {
         for position in &positions {
@@ -289,11 +289,11 @@ pub fn recover(
         let commit = latest.remove(&position);
         let commit = commit.unwrap_or_else(|| last.commit.clone());
         let back = if last.is_unchanged(&store, &commit)? {
-            Back::Unchanged
+            RecoveredTo::Unchanged
         } else {
             bring_back(state, stored, &store, &commit, &stored.segment(position))?
         };
-        recovered.push(Recovered {
+        recovered.push(RecoveredWork {
             task: id.clone(),
             attempt: last.attempt(),
             back,
@@ -313,25 +313,25 @@ fn bring_back(
     store: &Store,
     commit: &CommitId,
     segment: &str,
-) -> Result<Back, KeptError> {
+) -> Result<RecoveredTo, KeptError> {
     if store.plain_folder().is_some() {
         let folder = into_folder::bring_back(state, stored, store, commit, segment)?;
-        return Ok(Back::Folder(folder));
+        return Ok(RecoveredTo::Folder(folder));
     }
     let wanted = stored.record.branches.recovered(stored.number, segment);
-    Ok(Back::Branch(store.publish(commit, &wanted, None)?))
+    Ok(RecoveredTo::Branch(store.publish(commit, &wanted, None)?))
 }
 
-fn nothing_of(stored: &StoredBatch, task: Option<&TaskId>, which: Which) -> String {
+fn nothing_of(stored: &StoredBatch, task: Option<&TaskId>, which: KeptSelector) -> String {
     let id = stored.number;
     match (task, which) {
-        (Some(task), Which::Attempt(attempt)) => {
+        (Some(task), KeptSelector::Attempt(attempt)) => {
             format!("no work is kept of attempt {attempt} of task {task} of batch {id}")
         }
-        (Some(task), Which::ByHand) => {
+        (Some(task), KeptSelector::ByHand) => {
             format!("no resolution is kept of task {task} of batch {id}")
         }
-        (Some(task), Which::Last) => format!("no work is kept of task {task} of batch {id}"),
+        (Some(task), KeptSelector::Last) => format!("no work is kept of task {task} of batch {id}"),
         (None, _) => format!("no unmerged work is kept of batch {id}"),
     }
 }
@@ -405,7 +405,7 @@ fn branches(store: &Store) -> Result<HashMap<String, Vec<String>>, KeptError> {
         "--format=%(objectname)%00%(refname)%00",
         "refs/heads/",
     ];
-    let call = store.git.call(Place::Users(&checkout.folder));
+    let call = store.git.call(CallPlace::Users(&checkout.folder));
     let found = pairs(&call.args(list).output()?);
     let short = |name: String| name.trim_start_matches("refs/heads/").to_owned();
     let mut by_commit: Vec<(String, String)> = found

@@ -4,6 +4,6 @@
 
 pub mod body;
 pub mod effects;
-pub(crate) mod errand;
-mod look_over;
+pub(crate) mod job;
+mod push_check;
 pub mod scan;

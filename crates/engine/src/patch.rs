@@ -5,7 +5,7 @@
 use pleach_domain::batch::BatchTask;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Ending, TaskState};
-use pleach_git::git::{Beginning, Call, GitError, StoreError};
+use pleach_git::git::{Call, GitError, OutputStart, StoreError};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::shell_words::quoted;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::stored_batch::{LookupError, StoredBatch};
 
 /// How much is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum PatchExtent {
     /// Every changed line.
     Lines,
     /// Which files, and how much; in so many columns.
@@ -37,9 +37,9 @@ pub enum Whitespace {
 
 /// How a patch is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taste {
+pub struct PatchOptions {
     /// How much of it.
-    pub extent: Extent,
+    pub extent: PatchExtent,
     /// Whether it is for eyes.
     pub colour: Colour,
     /// Whether white space counts.
@@ -78,7 +78,7 @@ pub fn shown_patch(
     most: usize,
 ) -> Result<ShownPatch, PatchError> {
     let part = |extent, end| {
-        let taste = Taste {
+        let taste = PatchOptions {
             extent,
             colour: Colour::Never,
             whitespace,
@@ -86,8 +86,8 @@ pub fn shown_patch(
         let diff = diff(state, stored, task, taste)?;
         Ok::<_, PatchError>(without_rest(diff.beginning(most)?, end))
     };
-    let (numbers, files_missing) = part(Extent::Numbers, 0)?;
-    let (text, lines_missing) = part(Extent::Lines, b'\n')?;
+    let (numbers, files_missing) = part(PatchExtent::Numbers, 0)?;
+    let (text, lines_missing) = part(PatchExtent::Lines, b'\n')?;
     Ok(ShownPatch {
         patch: String::from_utf8_lossy(&text).into_owned(),
         truncated: files_missing || lines_missing,
@@ -96,8 +96,8 @@ pub fn shown_patch(
 }
 
 /// What git printed up to the last whole line, and whether there is more.
-fn without_rest(beginning: Beginning, end: u8) -> (Vec<u8>, bool) {
-    let Beginning { mut bytes, is_cut } = beginning;
+fn without_rest(beginning: OutputStart, end: u8) -> (Vec<u8>, bool) {
+    let OutputStart { mut bytes, is_cut } = beginning;
     if is_cut {
         let last = bytes.iter().rposition(|byte| *byte == end);
         bytes.truncate(last.map_or(0, |last| last + 1));
@@ -175,7 +175,7 @@ pub fn patch(
     state: &StateFolder,
     stored: &StoredBatch,
     task: Option<&TaskId>,
-    taste: Taste,
+    taste: PatchOptions,
 ) -> Result<Vec<u8>, PatchError> {
     Ok(diff(state, stored, task, taste)?.output()?)
 }
@@ -184,7 +184,7 @@ fn diff(
     state: &StateFolder,
     stored: &StoredBatch,
     task: Option<&TaskId>,
-    taste: Taste,
+    taste: PatchOptions,
 ) -> Result<Call, PatchError> {
     let (from, to, what) = match task {
         None => batch_ends(stored)?,
@@ -208,9 +208,9 @@ fn diff(
         Whitespace::Ignore => call.arg("--ignore-all-space"),
     };
     call = match taste.extent {
-        Extent::Lines => call,
-        Extent::Files(width) => call.arg(format!("--stat={width}")),
-        Extent::Numbers => call.args(["--numstat", "-z"]),
+        PatchExtent::Lines => call,
+        PatchExtent::Files(width) => call.arg(format!("--stat={width}")),
+        PatchExtent::Numbers => call.args(["--numstat", "-z"]),
     };
     Ok(call.args([&from.0, &to.0, "--"]))
 }

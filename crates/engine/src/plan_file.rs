@@ -9,16 +9,16 @@ mod error;
 mod merge;
 mod open_files;
 mod retry;
+mod rewrite_lock;
 mod source;
 mod swap;
-mod turn;
 
 use std::path::{Path, PathBuf};
 
-pub use displaced::{Displaced, Settled};
+pub use displaced::{Displaced, DisplacedOutcome};
 pub use error::{PlanFileError, RewriteError};
 pub use source::SIZE_LIMIT;
-pub use swap::{Outcome, Swap};
+pub use swap::{RewriteOutcome, Swap};
 
 use swap::Writer;
 
@@ -34,7 +34,7 @@ pub struct PlanFile {
 #[must_use = "dropping it checks the displaced text at once, without waiting for slow writers"]
 pub struct Rewritten {
     /// Whether the plan file was replaced.
-    pub outcome: Outcome,
+    pub outcome: RewriteOutcome,
     /// The files that were the plan until now and may still be written to.
     pub displaced: Displaced,
 }

@@ -24,11 +24,11 @@ pub(crate) const CHANGED_NOTHING: &str = "You ended without having changed a fil
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     text: String,
-    kind: Kind,
+    kind: TemplateKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TemplateKind {
     /// It says itself where the task goes.
     Whole,
     /// It adds to the usual prompt.
@@ -60,7 +60,7 @@ impl Template {
     /// Takes a text that replaces the usual prompt if it has a place such as `{{title}}`, and adds to it
     /// if it has none.
     pub fn parse(text: &str) -> Result<Self, UnknownPlace> {
-        let mut kind = Kind::Further;
+        let mut kind = TemplateKind::Further;
         for piece in template_parts(text) {
             let TemplatePart::Placeholder { name, written } = piece else {
                 continue;
@@ -71,7 +71,7 @@ impl Template {
                     nearest: nearest(name, NAMES).map(str::to_owned),
                 });
             }
-            kind = Kind::Whole;
+            kind = TemplateKind::Whole;
         }
         let text = text.to_owned();
         Ok(Self { text, kind })
@@ -93,11 +93,11 @@ pub fn prompt(
     let told = match template {
         Some(Template {
             text,
-            kind: Kind::Whole,
+            kind: TemplateKind::Whole,
         }) => filled(text, plan, task),
         Some(Template {
             text,
-            kind: Kind::Further,
+            kind: TemplateKind::Further,
         }) if !text.trim().is_empty() => {
             let usual = usual(plan, task, plan_file);
             format!("{usual}\n{}\n", text.trim_end())

@@ -2,7 +2,7 @@
 //!
 //! Works in the store and moves nothing of the batch; weaving the result is the loop's duty.
 
-mod desk;
+mod conflict_worktree;
 mod error;
 mod marks;
 mod note;
@@ -11,9 +11,11 @@ use std::path::PathBuf;
 
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Ending, TaskState};
-use pleach_git::capture::{Files, read_files, same_as_kept};
+use pleach_git::capture::{CapturedFiles, read_files, same_as_kept};
 use pleach_git::git::{CommitId, Store, TreeId, os_str};
-use pleach_git::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
+use pleach_git::weave::{
+    ConflictKind, Content, MarkedMerge, MarkedSide, WeaveFolder, merge_with_marks,
+};
 use pleach_git::worktree::{StoppedMerge, Worktree};
 use pleach_log::database::Database;
 use pleach_system::state_folder::StateFolder;
@@ -21,9 +23,9 @@ use pleach_system::text::neutral_text::neutral;
 
 use crate::stored_batch::StoredBatch;
 
-pub(crate) use desk::Desk;
-pub use error::{Mark, ResolveError};
-use note::{Note, NotedFile};
+pub(crate) use conflict_worktree::ConflictWorktree;
+pub use error::{LeftMarker, ResolveError};
+use note::{NotedFile, ResolutionNote};
 
 /// So many files are named in a commit.
 const MOST_NAMED: usize = 10;
@@ -39,18 +41,18 @@ pub struct Resolution<'a> {
 
 /// Where to resolve a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
+pub struct OpenedConflict {
     /// The folder.
     pub path: PathBuf,
     /// The files that do not merge, and in which way; none, if everything merges by now.
-    pub files: Vec<(PathBuf, Kind)>,
+    pub files: Vec<(PathBuf, ConflictKind)>,
     /// Whether it is new.
-    pub begun: Begun,
+    pub begun: ResolutionStart,
 }
 
 /// When a resolution was begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begun {
+pub enum ResolutionStart {
     /// Just now.
     Now,
     /// Before; the folder is as it was left.
@@ -59,7 +61,7 @@ pub enum Begun {
 
 /// What a person made of a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedConflict {
     /// One commit with everything.
     pub commit: CommitId,
     /// The commit that it is made on.
@@ -72,7 +74,7 @@ pub struct Resolved {
 
 /// What is left of a resolution that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cleared {
+pub struct ClearedResolution {
     /// Where the folder was.
     pub path: PathBuf,
     /// The commit that keeps its last state, if there was something to keep.
@@ -95,41 +97,41 @@ impl<'a> Resolution<'a> {
     }
 
     /// Lays the conflict out in a folder, or finds the one where it is.
-    pub fn start(&self) -> Result<Started, ResolveError> {
+    pub fn start(&self) -> Result<OpenedConflict, ResolveError> {
         let commit = self.conflicted()?;
-        let desk = self.desk();
-        let _lock = desk.lock()?;
-        if let Some((worktree, note)) = desk.open()? {
+        let conflict_worktree = self.conflict_worktree();
+        let _lock = conflict_worktree.lock()?;
+        if let Some((worktree, note)) = conflict_worktree.open()? {
             self.check_is_same(&worktree, &note, &commit)?;
-            return Ok(started(&worktree, note, Begun::Before));
+            return Ok(started(&worktree, note, ResolutionStart::Before));
         }
         // Nobody was told of what is left of a beginning.
-        desk.clear_away()?;
+        conflict_worktree.clear_away()?;
         let marked = self.merge(&commit)?;
-        let worktree = Worktree::create(&self.store, &desk.spec(self.tip()?))?;
+        let worktree = Worktree::create(&self.store, &conflict_worktree.spec(self.tip()?))?;
         let laid_out = self.lay_out(&worktree, &marked, &commit);
         match laid_out {
-            Ok(note) => Ok(started(&worktree, note, Begun::Now)),
+            Ok(note) => Ok(started(&worktree, note, ResolutionStart::Now)),
             Err(error) => {
                 // The first error counts.
-                let _ = desk.clear_away();
+                let _ = conflict_worktree.clear_away();
                 Err(error)
             }
         }
     }
 
     /// Makes one commit of what is in the folder, which stays.
-    pub fn finish(&self) -> Result<Resolved, ResolveError> {
+    pub fn finish(&self) -> Result<ResolvedConflict, ResolveError> {
         let commit = self.conflicted()?;
-        let desk = self.desk();
-        let _lock = desk.lock()?;
-        let (worktree, note) = desk.open()?.ok_or_else(|| self.not_begun())?;
+        let conflict_worktree = self.conflict_worktree();
+        let _lock = conflict_worktree.lock()?;
+        let (worktree, note) = conflict_worktree.open()?.ok_or_else(|| self.not_begun())?;
         self.check_is_same(&worktree, &note, &commit)?;
         let leave_out = self.stored.record.attempts.leave_out.iter();
         let leave_out: Vec<PathBuf> = leave_out.map(|path| path.0.clone()).collect();
         let files = read_files(&self.store, &worktree, &leave_out)?;
         self.check_is_resolved(&worktree, &note, &files.tree)?;
-        let Files {
+        let CapturedFiles {
             tree,
             changed,
             left_out,
@@ -141,9 +143,9 @@ impl<'a> Resolution<'a> {
         let basis = worktree.basis().clone();
         let message = self.message(note.files.iter().map(|file| file.path.clone()));
         let commit = self.store.commit_tree(&tree, &[&basis], &message, None)?;
-        let commit = same_as_kept(&self.store, commit, &desk.keep_name())?;
-        self.store.keep(&commit, &desk.keep_name())?;
-        Ok(Resolved {
+        let commit = same_as_kept(&self.store, commit, &conflict_worktree.keep_name())?;
+        self.store.keep(&commit, &conflict_worktree.keep_name())?;
+        Ok(ResolvedConflict {
             commit,
             basis,
             files: changed,
@@ -152,11 +154,11 @@ impl<'a> Resolution<'a> {
     }
 
     /// Leaves the task out: what is in the folder is kept, and the folder goes.
-    pub fn abort(&self) -> Result<Cleared, ResolveError> {
-        let cleared = self.desk().clear()?;
+    pub fn abort(&self) -> Result<ClearedResolution, ResolveError> {
+        let cleared = self.conflict_worktree().clear()?;
         if self.stored.batch.status.is_over() {
             // Not empty while there is another worktree.
-            let _ = std::fs::remove_dir(self.desk().trees);
+            let _ = std::fs::remove_dir(self.conflict_worktree().trees);
         }
         cleared.ok_or_else(|| self.not_begun())
     }
@@ -172,7 +174,7 @@ impl<'a> Resolution<'a> {
             batch: self.stored.number,
             task: task.design.id.clone(),
             state: task.state.as_str(),
-            begun: self.desk().folder().map(|(path, _)| path),
+            begun: self.conflict_worktree().folder().map(|(path, _)| path),
         })
     }
 
@@ -180,7 +182,7 @@ impl<'a> Resolution<'a> {
     fn check_is_same(
         &self,
         worktree: &Worktree,
-        note: &Note,
+        note: &ResolutionNote,
         commit: &CommitId,
     ) -> Result<(), ResolveError> {
         if note.commit == commit.as_str() {
@@ -194,7 +196,7 @@ impl<'a> Resolution<'a> {
     }
 
     /// What the task did, merged into what is woven, as far as it goes.
-    fn merge(&self, commit: &CommitId) -> Result<Marked, ResolveError> {
+    fn merge(&self, commit: &CommitId) -> Result<MarkedMerge, ResolveError> {
         let tip = self.tip()?;
         let record = &self.stored.record;
         let title = &record.tasks[self.task].title;
@@ -207,13 +209,13 @@ impl<'a> Resolution<'a> {
             batch: self.stored.number,
         })?;
         let marked = merge_with_marks(
-            &Loom::of_store(&self.store)?,
+            &WeaveFolder::of_store(&self.store)?,
             &basis,
-            Side {
+            MarkedSide {
                 name: &ours,
                 commit: &tip,
             },
-            Side {
+            MarkedSide {
                 name: &theirs,
                 commit,
             },
@@ -224,9 +226,9 @@ impl<'a> Resolution<'a> {
     fn lay_out(
         &self,
         worktree: &Worktree,
-        marked: &Marked,
+        marked: &MarkedMerge,
         commit: &CommitId,
-    ) -> Result<Note, ResolveError> {
+    ) -> Result<ResolutionNote, ResolveError> {
         let paths = marked.files.iter().map(|file| os_str(&file.path).into());
         let merge = StoppedMerge {
             marked,
@@ -237,11 +239,11 @@ impl<'a> Resolution<'a> {
         let ours = self.stored.record.branches.batch(self.stored.number);
         let files = marked.files.iter();
         let files = files.map(|file| NotedFile::of(&self.store, file, &ours));
-        let note = Note {
+        let note = ResolutionNote {
             commit: commit.to_string(),
             files: files.collect::<Result<_, _>>()?,
         };
-        self.desk().save_note(&note)?;
+        self.conflict_worktree().save_note(&note)?;
         Ok(note)
     }
 
@@ -249,7 +251,7 @@ impl<'a> Resolution<'a> {
     fn check_is_resolved(
         &self,
         worktree: &Worktree,
-        note: &Note,
+        note: &ResolutionNote,
         tree: &TreeId,
     ) -> Result<(), ResolveError> {
         use std::os::unix::ffi::OsStrExt as _;
@@ -275,7 +277,7 @@ impl<'a> Resolution<'a> {
                     let mark = String::from_utf8_lossy(mark);
                     !file.meant.contains(mark.as_ref())
                 });
-                left.extend(marks.map(|(line, _)| Mark {
+                left.extend(marks.map(|(line, _)| LeftMarker {
                     path: file.path.clone(),
                     line,
                 }));
@@ -342,8 +344,9 @@ impl<'a> Resolution<'a> {
         &self.stored.batch.tasks[self.task].design.id
     }
 
-    fn desk(&self) -> Desk<'_> {
-        self.stored.desk(self.state, &self.store, self.task)
+    fn conflict_worktree(&self) -> ConflictWorktree<'_> {
+        self.stored
+            .conflict_worktree(self.state, &self.store, self.task)
     }
 
     fn segment(&self) -> String {
@@ -358,9 +361,9 @@ impl<'a> Resolution<'a> {
     }
 }
 
-fn started(worktree: &Worktree, note: Note, begun: Begun) -> Started {
+fn started(worktree: &Worktree, note: ResolutionNote, begun: ResolutionStart) -> OpenedConflict {
     let files = note.files.into_iter();
-    Started {
+    OpenedConflict {
         path: worktree.path().to_owned(),
         files: files.map(|file| (file.path, file.kind)).collect(),
         begun,

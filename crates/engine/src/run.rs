@@ -19,12 +19,12 @@ mod in_place;
 mod interrupted;
 mod land_locally;
 mod lander;
-mod last_batch;
 mod loop_messages;
 mod marks;
 mod paths;
 mod patience;
 mod prepared;
+mod previous_batch;
 mod proving;
 mod radar;
 mod recovery;
@@ -53,12 +53,12 @@ pub use earlier::EarlierBatches;
 pub use in_place::{InPlaceError, where_tasks_work};
 pub use interrupted::interrupted;
 pub use loop_messages::{Controls, LoopNotice, Progress};
-pub use pleach_log::batch_paths::Where;
+pub use pleach_log::batch_paths::WorkPlace;
 pub use pleach_log::earlier::BuildsOn;
 
 pub use rehearsal::{Rehearsal, rehearse};
 pub use request::{Fetch, Proofs, RunRequest, prepare};
-pub use summary::{Summary, TaskReport, Ticked};
+pub use summary::{Summary, TaskReport, TickedTask};
 
 use pleach_git::git::{CommitId, GitError, Store, StoreError};
 use pleach_git::weave::WeaveError;
@@ -381,7 +381,7 @@ impl Prepared {
         run.tell_what_is_not_kept();
         match &run.batch.status {
             BatchStatus::Pending => run.begin(),
-            status if status.is_over() => run.stand_at_the_tip(),
+            status if status.is_over() => run.continue_ended_batch(),
             _ => run.take_up(),
         }?;
         if let Some(message) = first {
@@ -457,7 +457,7 @@ impl Prepared {
             clearing: HashSet::new(),
             timers: timers::Timers::default(),
             answers: answers::Answers::default(),
-            watch: radar::Watch::default(),
+            watch: radar::RadarHandle::default(),
             waits_for_slots: false,
             wants_to_leave: false,
             has_stored_pause: true,

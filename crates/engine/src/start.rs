@@ -31,7 +31,7 @@ use crate::plan_in_use::project_folder;
 use crate::plan_to_run::PlanToRun;
 use crate::prompt::Template;
 use crate::run::{EarlierBatches, Fetch, Prepared, Proofs, RunRequest, prepare};
-use crate::trust::Openings;
+use crate::trust::TrustRequest;
 
 /// How long an agent may take to stop.
 pub const GRACE: Duration = Duration::from_secs(10);
@@ -114,7 +114,7 @@ fn trusted_settings(state: &StateFolder, start: &Start) -> Result<Settings, Star
     let folder = project_folder(&start.project_folder);
     let layers = Layers::load(&folder)?.with_flags(start.flags.clone());
     let settings = Settings::of_layers(&layers, &folder)?;
-    let openings = Openings::of(&layers, &settings, &folder);
+    let openings = TrustRequest::find(&layers, &settings, &folder);
     // Several at once need a repository, which is said better later.
     let is_refused_later = openings.is_in_place && settings.mode == RunMode::Parallel;
     if is_refused_later || openings.are_trusted(&Database::open(state)?)? {

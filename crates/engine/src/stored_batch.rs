@@ -8,7 +8,7 @@ use pleach_domain::batch::Batch;
 use pleach_domain::history::{AttemptHistory, History};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_git::git::{Git, Store, StoreError};
-use pleach_git::worktree::{Listed, WorktreeError, WorktreeSpec};
+use pleach_git::worktree::{ListedWorktree, WorktreeError, WorktreeSpec};
 use pleach_log::batch_paths::task_branch;
 use pleach_log::database::Database;
 use pleach_log::task_ids::TaskIds;
@@ -178,7 +178,7 @@ impl StoredBatch {
     }
 
     /// What there is of its worktrees; those of tests and of conflicts in hand are among them.
-    pub fn worktrees(&self, state: &StateFolder) -> Result<Vec<Listed>, WorktreeError> {
+    pub fn worktrees(&self, state: &StateFolder) -> Result<Vec<ListedWorktree>, WorktreeError> {
         if self.record.is_in_place() {
             return Ok(Vec::new());
         }
@@ -192,7 +192,7 @@ impl StoredBatch {
     }
 
     /// The task that a worktree of it is for, if it is for one.
-    pub fn task_of_worktree(&self, tree: &Listed) -> Option<&TaskId> {
+    pub fn task_of_worktree(&self, tree: &ListedWorktree) -> Option<&TaskId> {
         let name = tree.path.file_name()?.to_str()?;
         let position = self.task_of_segment(name.strip_prefix("task-")?)?;
         Some(&self.batch.tasks[position].design.id)

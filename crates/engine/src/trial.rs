@@ -11,7 +11,7 @@ use pleach_domain::choice::{Landing, NoChanges, OnInvalid, RunMode};
 use serde_json::json;
 
 use pleach_driver::{Conclusion, Entry, Outcome, Trouble, Usage};
-use pleach_git::git::{Git, Place};
+use pleach_git::git::{CallPlace, Git};
 
 use crate::agent::DemoAgent;
 use crate::config::{MaxParallel, Settings};
@@ -86,7 +86,7 @@ pub fn settings(of_project: Settings) -> Settings {
 pub fn has_greeting(repository: &Path, branch: &str, agent: &str) -> bool {
     let place = format!("{branch}:{FILE}");
     let shown = Git::find().and_then(|git| {
-        let call = git.call(Place::Users(repository));
+        let call = git.call(CallPlace::Users(repository));
         call.args(["cat-file", "blob", &place]).output()
     });
     shown.is_ok_and(|text| {
@@ -97,7 +97,7 @@ pub fn has_greeting(repository: &Path, branch: &str, agent: &str) -> bool {
 
 /// What a transcript teaches.
 #[derive(Debug, Default, PartialEq)]
-pub struct Learnt {
+pub struct TrialReport {
     /// The agent's own session.
     pub session: Option<String>,
     /// The model that answered.
@@ -112,9 +112,9 @@ pub struct Learnt {
     pub last: Vec<String>,
 }
 
-impl Learnt {
+impl TrialReport {
     /// Reads a transcript; one that is not there teaches nothing.
-    pub fn of(log: &Path) -> Self {
+    pub fn read(log: &Path) -> Self {
         let mut learnt = Self::default();
         let Ok(file) = File::open(log) else {
             return learnt;
@@ -194,14 +194,17 @@ mod tests {
         ];
         let lines: Vec<String> = entries.iter().map(Entry::to_line).collect();
         std::fs::write(&log, format!("{}\nbye\n", lines.join("\n"))).unwrap();
-        let learnt = Learnt::of(&log);
+        let learnt = TrialReport::read(&log);
         assert_eq!(learnt.session.as_deref(), Some("s1"));
         assert_eq!(learnt.model.as_deref(), Some("large"));
         assert_eq!(learnt.usage.map(|usage| usage.tokens), Some(7));
         assert_eq!(learnt.trouble(), Some(Trouble::Login));
         assert_eq!(learnt.last.len(), LAST_LINES);
         assert_eq!(learnt.last.last().map(String::as_str), Some("bye"));
-        assert_eq!(Learnt::of(&folder.path().join("none")), Learnt::default());
+        assert_eq!(
+            TrialReport::read(&folder.path().join("none")),
+            TrialReport::default()
+        );
     }
 
     #[test]

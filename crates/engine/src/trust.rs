@@ -20,7 +20,7 @@ pub(crate) use push::{may_push, may_push_from_now_on};
 
 /// What a project opens: settings of its own file, and the project's folder itself where tasks work in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Openings {
+pub struct TrustRequest {
     /// The folder of the project.
     pub folder: PathBuf,
     /// Names and values, in order.
@@ -34,9 +34,9 @@ fn written(paths: Vec<PathBuf>) -> Vec<String> {
     paths.map(|path| path.display().to_string()).collect()
 }
 
-impl Openings {
+impl TrustRequest {
     /// What holds only because the file of the project says so, and is weaker than what would hold without it.
-    pub fn of(layers: &Layers, settings: &Settings, folder: &Path) -> Self {
+    pub fn find(layers: &Layers, settings: &Settings, folder: &Path) -> Self {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let (with, without) = (layers.merged(), layers.without_project().merged());
         let sandbox = with.sandbox.as_ref().filter(|now| {

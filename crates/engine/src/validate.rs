@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pleach_domain::bisect::TestResult;
 use pleach_system::crash_point::{CrashPoint, crash_point};
-use pleach_system::process::{Ending, Record};
+use pleach_system::process::{Ending, ProcessRecord};
 use pleach_system::sandbox::SandboxPolicy;
 use pleach_system::text::causes::with_causes;
 use pleach_system::text::hash::hash;
@@ -21,7 +21,7 @@ use crate::worktree_programs::{AttemptObserver, NotRun, Program, ProgramHost};
 use pleach_git::git::CommitId;
 use pleach_git::worktree::{Worktree, WorktreeError, WorktreeSpec};
 
-pub use alone::{Alone, Judged, NoProof, Proved, prove_alone};
+pub use alone::{JudgedTree, NoProof, ProvedTree, StandaloneProof, prove_alone};
 
 /// What the tests said, in the folder of a run.
 pub const VALIDATE_LOG: &str = "validate.log";
@@ -180,7 +180,7 @@ impl TestPlace {
 }
 
 /// What the way a command ended says of what it was run on.
-fn verdict(record: &Record, what: &str, log: &Path, place: &Path) -> RunEnding {
+fn verdict(record: &ProcessRecord, what: &str, log: &Path, place: &Path) -> RunEnding {
     let trouble = |how: String| {
         let said = last_line(&tail(log));
         let said = said.map(|line| format!(": {line}")).unwrap_or_default();

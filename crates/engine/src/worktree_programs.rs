@@ -10,7 +10,7 @@ use std::time::Duration;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::ports::{PortLease, PortsError};
 use pleach_system::process::{
-    Cancel, Isolation, LOG_CAP, ProcessError, ProcessIdentity, ProcessSpec, Record, Shim,
+    Cancel, Isolation, LOG_CAP, ProcessError, ProcessIdentity, ProcessRecord, ProcessSpec, Shim,
 };
 use pleach_system::sandbox::{Sandbox, SandboxInput, SandboxPolicy};
 use pleach_system::secrets::Secrets;
@@ -18,7 +18,7 @@ use pleach_system::state_folder::{StateFolder, StateFolderError, private_folder}
 
 use pleach_git::git::Store;
 use pleach_git::worktree::{Included, Worktree, WorktreeError};
-use pleach_log::said::Said;
+use pleach_log::agent_report::AgentReport;
 
 /// The environment of a program, or what is added to it.
 pub(crate) type Variables = Vec<(OsString, OsString)>;
@@ -29,7 +29,7 @@ pub(crate) trait AttemptObserver: Sync {
     fn launched(&self, process: &ProcessIdentity) -> bool;
 
     /// Hears what an agent said of itself so far.
-    fn said(&self, _said: &Said) {}
+    fn said(&self, _said: &AgentReport) {}
 
     /// What stops them.
     fn cancel(&self) -> &Cancel;
@@ -85,7 +85,7 @@ pub(crate) struct Program {
 /// What came of it.
 #[derive(Debug)]
 pub(crate) struct ProgramEnd {
-    pub(crate) record: Record,
+    pub(crate) record: ProcessRecord,
     pub(crate) log: PathBuf,
     /// What the sandbox refused it.
     pub(crate) refused: Vec<String>,

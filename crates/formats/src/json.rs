@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::{Plan, Stage};
-use pleach_domain::problem::{Code, Problem};
+use pleach_domain::problem::{Problem, ProblemCode};
 use pleach_domain::task::{Dependency, IfUnknown, Priority, Task, TaskStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -112,7 +112,7 @@ fn bad_json(error: &serde_json::Error, first_line: u32) -> Problem {
     let down = u32::try_from(error.line().saturating_sub(1)).unwrap_or(0);
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
-    Problem::new(Code::BadPlan, format!("could not read the execution plan: {message}"))
+    Problem::new(ProblemCode::BadPlan, format!("could not read the execution plan: {message}"))
         .at(first_line + down)
         .hint(r#"it has the form {"batches":[{"batch_id":1,"task_ids":["a"]}],"tasks":[{"id":"a","title":"…"}]}"#)
 }

@@ -35,7 +35,7 @@ use self::checkbox::Checkbox;
 use self::checks::{ChecksPhase, Criteria};
 use self::depends::without_depends;
 use self::front_matter::body_start;
-use self::leading_id::{SetOff, leading_id};
+use self::leading_id::{IdSeparator, leading_id};
 use self::metadata::MetadataKey;
 pub(crate) use self::phase_label::phase_title;
 use self::phase_label::{PhaseName, is_criteria_label, named_phase_title};
@@ -268,9 +268,9 @@ impl<'t> MarkdownReader<'t> {
         let mut raw = TaskCandidate::new(CandidateKind::Section, line, range.end..range.end);
         raw.id = Some(found.id.into());
         raw.claim = match found.set_off {
-            SetOff::TaskWord => Claim::TaskWord,
-            SetOff::Mark => Claim::Task,
-            SetOff::Space => Claim::Metadata,
+            IdSeparator::TaskWord => Claim::TaskWord,
+            IdSeparator::Mark => Claim::Task,
+            IdSeparator::Space => Claim::Metadata,
         };
         if title.contains('✅') {
             raw.status = TaskStatus::Completed;

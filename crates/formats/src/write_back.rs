@@ -114,25 +114,25 @@ impl WriteBackError {
 }
 
 /// The tasks of a document by what tells them apart.
-struct Finder<'d> {
-    positions: HashMap<(Option<&'d TaskId>, &'d str), Matches>,
+struct TaskFinder<'d> {
+    positions: HashMap<(Option<&'d TaskId>, &'d str), TaskMatches>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Matches {
+enum TaskMatches {
     Once(usize),
     Several,
 }
 
-impl<'d> Finder<'d> {
+impl<'d> TaskFinder<'d> {
     fn new(document: &'d Document) -> Self {
         let mut positions = HashMap::with_capacity(document.plan.tasks.len());
         let places = document.plan.tasks.iter().zip(&document.places).enumerate();
         for (position, (task, place)) in places {
             let key = identity(&task.id, &task.title, place.identity);
-            let found = positions.entry(key).or_insert(Matches::Once(position));
-            if !matches!(found, Matches::Once(first) if *first == position) {
-                *found = Matches::Several;
+            let found = positions.entry(key).or_insert(TaskMatches::Once(position));
+            if !matches!(found, TaskMatches::Once(first) if *first == position) {
+                *found = TaskMatches::Several;
             }
         }
         Self { positions }
@@ -144,8 +144,8 @@ impl<'d> Finder<'d> {
             .positions
             .get(&identity(&change.id, &change.title, change.identity))
         {
-            Some(Matches::Once(position)) => Ok(*position),
-            Some(Matches::Several) => Err(WriteBackError::Ambiguous { id, title }),
+            Some(TaskMatches::Once(position)) => Ok(*position),
+            Some(TaskMatches::Several) => Err(WriteBackError::Ambiguous { id, title }),
             None => Err(WriteBackError::Gone { id, title }),
         }
     }
@@ -165,7 +165,7 @@ fn identity<'d>(
 /// The text with all changes made, or `None` if it says all of that already.
 pub fn set_markers(text: &str, changes: &[Change]) -> Result<Option<String>, WriteBackError> {
     let document = read(text);
-    let finder = Finder::new(&document);
+    let finder = TaskFinder::new(&document);
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for change in changes {
         let position = finder.find(change)?;

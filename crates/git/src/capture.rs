@@ -2,7 +2,7 @@
 //!
 //! Reads the agent's files and where its head is, and runs nothing that it configured.
 
-mod chosen;
+mod agent_index;
 mod ignored;
 mod in_place;
 mod large;
@@ -18,11 +18,11 @@ use pleach_system::text::neutral_text::neutral;
 
 use crate::git::{CommitId, GitError, Store, TreeId, nul_separated, parse_id};
 use crate::weave;
-use crate::worktree::{CaptureError, Heads, History, Kept, Worktree, WorktreeError};
+use crate::worktree::{AgentHeads, AgentHistory, CaptureError, KeptProof, Worktree, WorktreeError};
 
 pub use in_place::{check_out_into, state_of_folder, tree_of_folder};
-pub(crate) use live::{Seen, look};
-pub(crate) use staging::Aside;
+pub(crate) use live::{LiveSnapshot, look};
+pub(crate) use staging::TemporaryObjects;
 
 use staging::{Staged, Staging};
 
@@ -56,7 +56,7 @@ pub enum Captured {
         /// How many commits the agent made itself.
         agent_commits: usize,
         /// What became of the history that the task started from.
-        history: History,
+        history: AgentHistory,
         /// How many branches of the agent's own git folder could not be read.
         unread: usize,
     },
@@ -69,9 +69,9 @@ pub fn capture(
     options: &CaptureOptions,
 ) -> Result<Captured, CaptureError> {
     let basis = worktree.basis();
-    let heads = Heads::of(store, worktree)?;
+    let heads = AgentHeads::import(store, worktree)?;
     heads.keep_others(store, worktree)?;
-    let Heads {
+    let AgentHeads {
         head,
         basis_tree,
         branch,
@@ -88,11 +88,11 @@ pub fn capture(
         } else {
             // A history that was rewritten is not taken over, and not lost either.
             store.keep(&head.0, worktree.branch())?;
-            history = History::Abandoned;
+            history = AgentHistory::Abandoned;
         }
     }
     let (start, start_tree) = start;
-    let staging = Staging::of(store, worktree, &options.leave_out)?;
+    let staging = Staging::begin(store, worktree, &options.leave_out)?;
     let staged = staging.stage((&start, &start_tree), &basis_tree)?;
     let Staged { tree, left_out, .. } = staged.whole()?;
     if tree == basis_tree {
@@ -133,7 +133,7 @@ fn captured_before(
 
 /// The files of a worktree, as one tree.
 #[derive(Debug)]
-pub struct Files {
+pub struct CapturedFiles {
     pub tree: TreeId,
     /// The paths that differ from the basis.
     pub changed: Vec<String>,
@@ -146,15 +146,15 @@ pub fn read_files(
     store: &Store,
     worktree: &Worktree,
     leave_out: &[PathBuf],
-) -> Result<Files, CaptureError> {
-    let Heads {
+) -> Result<CapturedFiles, CaptureError> {
+    let AgentHeads {
         head, basis_tree, ..
-    } = Heads::of(store, worktree)?;
+    } = AgentHeads::import(store, worktree)?;
     let start = head.unwrap_or_else(|| (worktree.basis().clone(), basis_tree.clone()));
-    let staged = Staging::of(store, worktree, leave_out)?;
+    let staged = Staging::begin(store, worktree, leave_out)?;
     let staged = staged.stage((&start.0, &start.1), &basis_tree)?;
     let Staged { tree, left_out, .. } = staged.whole()?;
-    Ok(Files {
+    Ok(CapturedFiles {
         changed: weave::changed_files(store, &basis_tree, &tree)?,
         tree,
         left_out,
@@ -163,7 +163,7 @@ pub fn read_files(
 
 /// Makes a commit of the last state of a worktree, whatever it is; `None` if it is the basis.
 pub fn snapshot(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, CaptureError> {
-    let heads = Heads::of(store, worktree)?;
+    let heads = AgentHeads::import(store, worktree)?;
     heads.keep_others(store, worktree)?;
     snapshot_at(store, worktree, heads, "Snapshot\n")
 }
@@ -171,15 +171,15 @@ pub fn snapshot(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, 
 fn snapshot_at(
     store: &Store,
     worktree: &Worktree,
-    heads: Heads,
+    heads: AgentHeads,
     message: &str,
 ) -> Result<Option<CommitId>, CaptureError> {
     let basis = worktree.basis();
-    let Heads {
+    let AgentHeads {
         head, basis_tree, ..
     } = heads;
     let (head, head_tree) = head.unwrap_or_else(|| (basis.clone(), basis_tree.clone()));
-    let tree = Staging::of(store, worktree, &[])?
+    let tree = Staging::begin(store, worktree, &[])?
         .stage((&head, &head_tree), &basis_tree)?
         .tree;
     if tree != head_tree {
@@ -194,16 +194,16 @@ pub fn keep_last_state(
     store: &Store,
     worktree: &Worktree,
     name: &str,
-) -> Result<Kept, CaptureError> {
+) -> Result<KeptProof, CaptureError> {
     if worktree.path().symlink_metadata().is_err() {
-        return Kept::keep_commits(store, worktree, name);
+        return KeptProof::keep_commits(store, worktree, name);
     }
-    let heads = Heads::of(store, worktree)?;
+    let heads = AgentHeads::import(store, worktree)?;
     heads.keep_others(store, worktree)?;
     let unread = heads.unread;
     let commit = snapshot_at(store, worktree, heads, &unfinished(name))?;
     let commit = commit.map(|commit| same_as_kept(store, commit, name));
-    Kept::keep(store, worktree, (commit.transpose()?, unread), name)
+    KeptProof::keep(store, worktree, (commit.transpose()?, unread), name)
 }
 
 impl Worktree {
@@ -253,9 +253,11 @@ pub fn keep_captured(
     worktree: &Worktree,
     captured: &Captured,
     name: &str,
-) -> Result<Option<Kept>, CaptureError> {
+) -> Result<Option<KeptProof>, CaptureError> {
     let (commit, left_out, history, unread) = match captured {
-        Captured::Unchanged { left_out, unread } => (None, left_out, History::Continued, *unread),
+        Captured::Unchanged { left_out, unread } => {
+            (None, left_out, AgentHistory::Continued, *unread)
+        }
         Captured::Changed {
             commit,
             left_out,
@@ -264,8 +266,8 @@ pub fn keep_captured(
             ..
         } => (Some(commit.clone()), left_out, *history, *unread),
     };
-    let kept = Kept::keep(store, worktree, (commit, unread), name)?;
-    let is_whole = left_out.is_empty() && history == History::Continued && unread == 0;
+    let kept = KeptProof::keep(store, worktree, (commit, unread), name)?;
+    let is_whole = left_out.is_empty() && history == AgentHistory::Continued && unread == 0;
     Ok(is_whole.then_some(kept))
 }
 

@@ -4,7 +4,6 @@
 
 mod address;
 mod api_login;
-mod beginning;
 mod blobs;
 mod bounds;
 mod call;
@@ -20,12 +19,14 @@ mod fill;
 mod ignored;
 mod import;
 mod lent;
+mod locks;
 mod names;
 mod network;
 mod not_followed;
 mod object;
 mod older_store;
 mod origin;
+mod output_start;
 mod pauses;
 mod printed;
 mod program;
@@ -35,7 +36,6 @@ pub mod read;
 mod refs;
 mod repack;
 mod repository;
-mod rooms;
 mod settings;
 mod shadow;
 mod stale_locks;
@@ -47,18 +47,17 @@ mod users_config;
 
 use std::path::{Path, PathBuf};
 
-use bounds::Reach;
+use bounds::ReadScope;
 use call::DEADLINE;
 use program::version;
 
 pub use address::{Address, BadAddress, UserInfo};
-pub use beginning::Beginning;
-pub use blobs::Objects;
+pub use blobs::ObjectSource;
 pub use call::{Call, Output};
 pub(crate) use checkout::Checkout;
 pub use credential_helper::answer as answer_git;
 pub use credentials::{Login, Logins};
-pub use damage::SetAside;
+pub use damage::DamagedFiles;
 pub use error::GitError;
 pub(crate) use excludes::DISABLED;
 pub use fast_forward::{FastForwardError, FastForwarded};
@@ -67,19 +66,20 @@ pub(crate) use lent::alternate_line;
 pub use names::{ref_segment, task_segments};
 pub use not_followed::NotFollowed;
 pub use object::{BlobId, CommitId, NotAnId, TreeId};
+pub use output_start::OutputStart;
 pub use pauses::Pauses;
 pub use printed::{nul_separated, os_str, parse_id};
 pub use push::{PushError, Pushed};
-pub use repository::{Named, Put, PutError, Repository};
+pub use repository::{BranchPut, NamedCommit, PutError, Repository};
 pub use store::{Identity, Store};
 pub use store_error::{LoginProblem, StoreError};
 pub use unpushed::Unpushed;
 
 pub use address::HttpHost;
-pub use credentials::{Wish, what_to_set};
+pub use credentials::{LoginPurpose, what_to_set};
 pub use error::{plain_words, scrub};
 pub use program::{find_program, is_executable};
-pub use target::{ServerBranches, Target};
+pub use target::{PushTarget, ServerBranches};
 pub use unpushed::count_of_commits;
 
 /// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes
@@ -103,12 +103,12 @@ const QUIET: [&str; 8] = [
 pub struct Git {
     program: PathBuf,
     /// What each call reads at least: a git in the home folder is made of what lies there.
-    reach: Reach,
+    reach: ReadScope,
 }
 
 /// The repository that a call is made in, which decides whose configuration it follows.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
+pub enum CallPlace<'a> {
     /// A git folder that only Pleach writes to: no configuration but its own.
     Ours(&'a Path),
     /// Any folder of the user's repository: found and configured as the user's own git would.
@@ -152,10 +152,10 @@ impl Git {
     }
 
     /// Begins a call.
-    pub fn call(&self, place: Place<'_>) -> Call {
+    pub fn call(&self, place: CallPlace<'_>) -> Call {
         let call = self.bare_call();
         match place {
-            Place::Ours(git_dir) => call
+            CallPlace::Ours(git_dir) => call
                 .writing(git_dir)
                 .folder(git_dir)
                 .below(git_dir)
@@ -165,14 +165,14 @@ impl Git {
                 .env("GIT_ATTR_NOSYSTEM", "1")
                 // An agent could make every object look like another one.
                 .env("GIT_NO_REPLACE_OBJECTS", "1"),
-            Place::Users(folder) => call
-                .reaching(Reach::Settings)
+            CallPlace::Users(folder) => call
+                .reaching(ReadScope::Settings)
                 .reading(top_of(folder))
                 .folder(folder)
                 .inherit(&USERS_CONFIG)
                 .inherit(&["GIT_CEILING_DIRECTORIES"]),
-            Place::Nowhere(folder) => call
-                .reaching(Reach::Settings)
+            CallPlace::Nowhere(folder) => call
+                .reaching(ReadScope::Settings)
                 .reading(folder)
                 .folder(folder)
                 .below(folder)

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pleach_system::files::plain_file::LARGEST_INDEX;
 use rustix::fs::Stat;
 
-pub(crate) use lookup::{Lookup, among, folder_of};
+pub(crate) use lookup::{EntryLookup, among, folder_of};
 
 /// Files are dated by a clock that stands still for up to 10 ms.
 pub(crate) const CLOCK_TICK: Duration = Duration::from_millis(10);
@@ -33,11 +33,11 @@ const MOST_SPREAD: usize = 16;
 
 /// One file of an index, or of a tree where nobody has noted anything about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tracked<'a> {
+pub(crate) struct IndexEntry<'a> {
     pub(crate) path: Cow<'a, [u8]>,
     pub(crate) mode: u32,
     pub(crate) id: RawId,
-    pub(crate) noted: Option<Noted>,
+    pub(crate) noted: Option<FileStamp>,
     /// Where the entry begins in its index.
     pub(crate) place: usize,
     /// Whether its file is not meant to be there, as in a sparse checkout.
@@ -84,7 +84,7 @@ impl fmt::Debug for RawId {
 
 /// What a file was like when its content was last compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Noted {
+pub(crate) struct FileStamp {
     changed: (u32, u32),
     written: (u32, u32),
     inode: u32,
@@ -103,7 +103,7 @@ pub(crate) enum Likeness {
     Other,
 }
 
-impl Tracked<'_> {
+impl IndexEntry<'_> {
     /// Compares with a file; `seen` is a moment after which the index saw no file any more.
     pub(crate) fn likeness(&self, file: &Stat, seen: SystemTime) -> Likeness {
         let kind = file.st_mode & KIND;
@@ -111,7 +111,7 @@ impl Tracked<'_> {
             return Likeness::Other;
         }
         match self.noted {
-            Some(noted) if noted == Noted::of(file) && noted.is_settled(seen) => Likeness::Same,
+            Some(noted) if noted == FileStamp::of(file) && noted.is_settled(seen) => Likeness::Same,
             _ if kind == REGULAR => Likeness::Doubtful,
             _ => Likeness::Other,
         }
@@ -126,7 +126,7 @@ fn is_executable(file: &Stat) -> bool {
     file.st_mode & KIND == REGULAR && file.st_mode & EXECUTABLE != 0
 }
 
-impl Noted {
+impl FileStamp {
     pub(crate) fn of(file: &Stat) -> Self {
         let stamp =
             |seconds: i64, nanoseconds: u64| (low(seconds.cast_unsigned()), low(nanoseconds));
@@ -163,11 +163,11 @@ fn low(number: u64) -> u32 {
 /// A whole index.
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
-    pub(crate) entries: Vec<Tracked<'a>>,
+    pub(crate) entries: Vec<IndexEntry<'a>>,
     /// The tree that all of it makes up, if git knew.
     pub(crate) tree: Option<RawId>,
     /// The other index that this one only changes.
-    pub(crate) shared: Option<Shared>,
+    pub(crate) shared: Option<SharedIndex>,
     /// Whether some entries are whole folders, which only git can list.
     pub(crate) is_sparse: bool,
 }
@@ -180,7 +180,7 @@ impl<'a> Index<'a> {
 
     /// The same for one that may be sparse.
     pub(crate) fn parse_any(bytes: &'a [u8], id_size: usize) -> Option<Self> {
-        let mut rest = Bytes(bytes.get(..bytes.len().checked_sub(id_size)?)?);
+        let mut rest = ByteReader(bytes.get(..bytes.len().checked_sub(id_size)?)?);
         if rest.take(4)? != b"DIRC" {
             return None;
         }
@@ -190,7 +190,7 @@ impl<'a> Index<'a> {
         }
         let count = usize::try_from(rest.number()?).ok()?;
         // No entry is smaller, so that a forged number cannot ask for all the memory there is.
-        let mut entries: Vec<Tracked<'a>> = Vec::with_capacity(count.min(bytes.len() / 62));
+        let mut entries: Vec<IndexEntry<'a>> = Vec::with_capacity(count.min(bytes.len() / 62));
         let largest = usize::try_from(LARGEST_INDEX).unwrap_or(usize::MAX);
         let mut room = bytes.len().saturating_mul(MOST_SPREAD).min(largest);
         for _ in 0..count {
@@ -198,7 +198,7 @@ impl<'a> Index<'a> {
             let place = bytes.len() - id_size - rest.0.len();
             let entry = rest.entry(version, id_size, before)?;
             room = room.checked_sub(entry.path.len())?;
-            entries.push(Tracked { place, ..entry });
+            entries.push(IndexEntry { place, ..entry });
         }
         let (mut tree, mut shared, mut is_sparse) = (None, None, false);
         while !rest.0.is_empty() {
@@ -207,7 +207,7 @@ impl<'a> Index<'a> {
             let data = rest.take(size)?;
             match name {
                 b"TREE" => tree = root_tree(data, id_size),
-                b"link" => shared = Some(Shared::parse(data, id_size)?),
+                b"link" => shared = Some(SharedIndex::parse(data, id_size)?),
                 b"sdir" => is_sparse = true,
                 _ => {}
             }
@@ -223,15 +223,15 @@ impl<'a> Index<'a> {
 
 /// Half of an index that lies in a file of its own.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedIndex {
     pub(crate) id: RawId,
     /// The positions of its entries that do not count any more.
     pub(crate) deleted: HashSet<usize>,
 }
 
-impl Shared {
+impl SharedIndex {
     fn parse(data: &[u8], id_size: usize) -> Option<Self> {
-        let mut rest = Bytes(data);
+        let mut rest = ByteReader(data);
         let id = RawId::of(rest.take(id_size)?)?;
         let deleted = if rest.0.is_empty() {
             HashSet::new()
@@ -259,9 +259,9 @@ fn root_tree(data: &[u8], id_size: usize) -> Option<RawId> {
 }
 
 /// Bytes that are being read from the front.
-struct Bytes<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -273,7 +273,7 @@ impl<'a> Bytes<'a> {
         Some(u32::from_be_bytes(bytes.try_into().ok()?))
     }
 
-    fn entry(&mut self, version: u32, id_size: usize, before: &[u8]) -> Option<Tracked<'a>> {
+    fn entry(&mut self, version: u32, id_size: usize, before: &[u8]) -> Option<IndexEntry<'a>> {
         let at_start = self.0.len();
         let changed = (self.number()?, self.number()?);
         let written = (self.number()?, self.number()?);
@@ -295,11 +295,11 @@ impl<'a> Bytes<'a> {
             self.take(8 - length % 8)?;
             Cow::Borrowed(path)
         };
-        Some(Tracked {
+        Some(IndexEntry {
             path,
             mode,
             id,
-            noted: Some(Noted {
+            noted: Some(FileStamp {
                 changed,
                 written,
                 inode,
@@ -318,7 +318,7 @@ impl<'a> Bytes<'a> {
     /// others.
     fn bitmap(&mut self) -> Option<HashSet<usize>> {
         let (size, words) = (self.number()?, self.number()?);
-        let mut words = Bytes(self.take(usize::try_from(words).ok()?.checked_mul(8)?)?);
+        let mut words = ByteReader(self.take(usize::try_from(words).ok()?.checked_mul(8)?)?);
         let _last = self.number()?;
         let size = usize::try_from(size)
             .ok()

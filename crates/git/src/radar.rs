@@ -11,10 +11,10 @@ use pleach_domain::event::PredictedConflict;
 use pleach_domain::id::TaskId;
 use pleach_system::process::Cancel;
 
-use self::round::{Round, Standing};
-use crate::capture::{Aside, Seen, look};
+use self::round::{LiveTree, RadarRound};
+use crate::capture::{LiveSnapshot, TemporaryObjects, look};
 use crate::git::{CommitId, Store, TreeId};
-use crate::weave::{Known, Loom, WeaveError, tree_of};
+use crate::weave::{PairCache, WeaveError, WeaveFolder, tree_of};
 use crate::worktree::Worktree;
 
 /// So many trees are written before everything is cleared away and begun anew.
@@ -22,18 +22,18 @@ const MOST_TREES: usize = 1_000;
 
 /// What is under way in a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Situation {
+pub struct RadarInput {
     /// Tasks that are not over.
-    pub live: Vec<Live>,
+    pub live: Vec<LiveTask>,
     /// Tasks that are woven, in the order of the batch.
-    pub woven: Vec<Woven>,
+    pub woven: Vec<WovenTask>,
     /// The commit that everything woven ends in.
     pub tip: CommitId,
 }
 
 /// A task that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Live {
+pub struct LiveTask {
     /// The task.
     pub task: TaskId,
     /// Its position in the batch.
@@ -52,7 +52,7 @@ pub struct Live {
 
 /// A task that is woven.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Woven {
+pub struct WovenTask {
     /// The task.
     pub task: TaskId,
     /// Its position in the batch.
@@ -63,7 +63,7 @@ pub struct Woven {
     pub basis: CommitId,
 }
 
-impl Situation {
+impl RadarInput {
     /// Whether there are two of whom one can still be helped.
     pub fn is_worth_a_look(&self) -> bool {
         let others = usize::from(!self.woven.is_empty());
@@ -78,14 +78,14 @@ pub struct Radar<'s> {
     /// Paths whose changes are no part of anybody's work.
     leave_out: Vec<PathBuf>,
     stop: Cancel,
-    loom: Option<Loom>,
+    weave_folder: Option<WeaveFolder>,
     /// How many worktrees were read since then, and in all.
     trees: usize,
     read: usize,
-    seen: HashMap<TaskId, (u32, Seen)>,
-    known: [Known; 2],
+    seen: HashMap<TaskId, (u32, LiveSnapshot)>,
+    known: [PairCache; 2],
     /// What the last round looked at, and what came of it.
-    last: Option<(Vec<Standing>, Situation, Vec<PredictedConflict>)>,
+    last: Option<(Vec<LiveTree>, RadarInput, Vec<PredictedConflict>)>,
 }
 
 impl<'s> Radar<'s> {
@@ -95,7 +95,7 @@ impl<'s> Radar<'s> {
             store,
             leave_out,
             stop,
-            loom: None,
+            weave_folder: None,
             trees: 0,
             read: 0,
             seen: HashMap::new(),
@@ -106,7 +106,7 @@ impl<'s> Radar<'s> {
 
     /// How many pairs were merged so far.
     pub fn merged(&self) -> usize {
-        self.known.iter().map(Known::merged).sum()
+        self.known.iter().map(PairCache::merged).sum()
     }
 
     /// How often files of a worktree were read so far.
@@ -119,25 +119,25 @@ impl<'s> Radar<'s> {
     /// A worktree that cannot be read just now counts as it was last time.
     pub fn look(
         &mut self,
-        situation: &Situation,
+        situation: &RadarInput,
     ) -> Result<Option<Vec<PredictedConflict>>, WeaveError> {
         if self.trees > MOST_TREES {
-            (self.loom, self.trees) = (None, 0);
+            (self.weave_folder, self.trees) = (None, 0);
             self.seen.clear();
         }
-        let loom = match self.loom.take() {
-            Some(loom) => loom,
-            None => Loom::of_store(self.store)?,
+        let weave_folder = match self.weave_folder.take() {
+            Some(weave_folder) => weave_folder,
+            None => WeaveFolder::of_store(self.store)?,
         };
-        let looked = self.look_in(&loom, situation);
-        self.loom = Some(loom);
+        let looked = self.look_in(&weave_folder, situation);
+        self.weave_folder = Some(weave_folder);
         looked
     }
 
     fn look_in(
         &mut self,
-        loom: &Loom,
-        situation: &Situation,
+        weave_folder: &WeaveFolder,
+        situation: &RadarInput,
     ) -> Result<Option<Vec<PredictedConflict>>, WeaveError> {
         let is_live = |task: &TaskId| situation.live.iter().any(|live| live.task == *task);
         self.seen.retain(|task, _| is_live(task));
@@ -149,10 +149,10 @@ impl<'s> Radar<'s> {
             let basis = tree_of(self.store, &live.basis)?;
             let tree = match &live.built {
                 Some(commit) => Some(tree_of(self.store, commit)?),
-                None => self.tree_of_worktree(loom, live),
+                None => self.tree_of_worktree(weave_folder, live),
             };
             if let Some(tree) = tree.filter(|tree| *tree != basis) {
-                standing.push(Standing { place, basis, tree });
+                standing.push(LiveTree { place, basis, tree });
             }
         }
         if let Some((then, there, found)) = &self.last
@@ -160,7 +160,7 @@ impl<'s> Radar<'s> {
         {
             return Ok(Some(found.clone()));
         }
-        let round = Round::begin(self.store, loom, situation, &standing)?;
+        let round = RadarRound::begin(self.store, weave_folder, situation, &standing)?;
         let found = round.conflicts(&mut self.known, &self.stop)?;
         if let Some(found) = &found {
             self.last = Some((standing, situation.clone(), found.clone()));
@@ -169,14 +169,14 @@ impl<'s> Radar<'s> {
     }
 
     /// What a task has made so far, as far as anybody knows.
-    fn tree_of_worktree(&mut self, loom: &Loom, live: &Live) -> Option<TreeId> {
+    fn tree_of_worktree(&mut self, weave_folder: &WeaveFolder, live: &LiveTask) -> Option<TreeId> {
         let before = self.seen.remove(&live.task);
         let before = before.filter(|(attempt, _)| *attempt == live.attempt);
         let before = before.map(|(_, seen)| seen);
         let worktree = Worktree::on_branch(self.store, &live.branch)
             .filter(|worktree| *worktree.basis() == live.basis);
-        let objects = loom.object_folder();
-        let aside = Aside {
+        let objects = weave_folder.object_folder();
+        let aside = TemporaryObjects {
             objects: &objects,
             stop: &self.stop,
         };
@@ -191,7 +191,7 @@ impl<'s> Radar<'s> {
             // Files come and go while they are looked at; what is not seen now is seen next time.
             seen.ok()
         });
-        let has_read = now.as_ref().is_some_and(Seen::has_read);
+        let has_read = now.as_ref().is_some_and(LiveSnapshot::has_read);
         self.trees += usize::from(has_read);
         self.read += usize::from(has_read);
         let seen = now.or(before)?;

@@ -12,25 +12,25 @@ mod foresight;
 mod history;
 mod landed;
 mod lineage;
-mod loom;
 mod marked;
 mod objects;
 mod pairs;
 mod partners;
 pub mod reading;
 mod sides;
+mod weave_folder;
 mod weaving;
 
 use std::io;
 use std::path::PathBuf;
 
-pub use conflict::{Conflict, ConflictedFile, Kind};
+pub use conflict::{Conflict, ConflictKind, ConflictedFile};
 pub use landed::has_landed;
-pub use loom::Loom;
-pub use marked::{Content, Marked, Side, Unmerged, merge_with_marks};
-pub use pairs::{Collision, Known, Moved, Pairwise, Work};
+pub use marked::{Content, MarkedMerge, MarkedSide, Unmerged, merge_with_marks};
+pub use pairs::{ChangedTree, Collision, PairCache, Pairwise, RebasedTree};
+pub use weave_folder::WeaveFolder;
 
-use self::objects::Objects;
+use self::objects::WeaveObjects;
 use self::weaving::Weaving;
 use pleach_domain::choice::Strategy;
 
@@ -56,7 +56,7 @@ pub enum WeaveError {
         /// Why it failed.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A file of the loom could not be written.
+    /// A file of the weave folder could not be written.
     #[error("could not set up {}", path.display())]
     Io {
         /// The file.
@@ -86,7 +86,7 @@ pub struct Strand {
 
 /// What became of a strand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StrandOutcome {
     /// It is in.
     Merged,
     /// Everything of it was there before.
@@ -103,7 +103,7 @@ pub struct Weave {
     /// Its tree.
     pub tree: TreeId,
     /// What became of each strand, in their order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<StrandOutcome>,
     /// The places of strands that are in and changed nothing.
     pub idle: Vec<usize>,
 }
@@ -112,22 +112,22 @@ pub struct Weave {
 ///
 /// The same input gives the same commits, whenever it is done.
 pub fn weave(
-    loom: &Loom,
+    weave_folder: &WeaveFolder,
     onto: &CommitId,
     strands: &[Strand],
     strategy: Strategy,
 ) -> Result<Weave, WeaveError> {
-    foresee(loom, onto, strands, strategy)?.store()
+    foresee(weave_folder, onto, strands, strategy)?.store()
 }
 
 /// What weaving would give; nothing is stored yet.
 pub fn foresee<'l>(
-    loom: &'l Loom,
+    weave_folder: &'l WeaveFolder,
     onto: &CommitId,
     strands: &[Strand],
     strategy: Strategy,
-) -> Result<Foreseen<'l>, WeaveError> {
-    let mut weaving = Weaving::begin(loom, onto, strands)?;
+) -> Result<ForeseenWeave<'l>, WeaveError> {
+    let mut weaving = Weaving::begin(weave_folder, onto, strands)?;
     for place in 0..strands.len() {
         weaving.weave(place)?;
     }
@@ -147,25 +147,25 @@ pub fn foresee<'l>(
         outcomes: weaving.outcomes,
         idle,
     };
-    Ok(Foreseen {
+    Ok(ForeseenWeave {
         weave,
-        loom,
+        weave_folder,
         objects: weaving.objects,
     })
 }
 
-/// A result that only the loom holds.
-pub struct Foreseen<'l> {
+/// A result that only the weave folder holds.
+pub struct ForeseenWeave<'l> {
     /// What it is.
     pub weave: Weave,
-    loom: &'l Loom,
-    objects: Objects,
+    weave_folder: &'l WeaveFolder,
+    objects: WeaveObjects,
 }
 
-impl Foreseen<'_> {
+impl ForeseenWeave<'_> {
     /// Stores it in the repository, so that a ref may point at it.
     pub fn store(self) -> Result<Weave, WeaveError> {
-        self.loom.store(&self.objects)?;
+        self.weave_folder.store(&self.objects)?;
         Ok(self.weave)
     }
 }
@@ -188,7 +188,7 @@ pub enum Folded {
 
 /// Makes the basis of a task: the base with every given commit merged in, in their order, each with what it is.
 pub fn fold(
-    loom: &Loom,
+    weave_folder: &WeaveFolder,
     base: &CommitId,
     commits: &[(CommitId, String)],
 ) -> Result<Folded, WeaveError> {
@@ -198,9 +198,9 @@ pub fn fold(
         basis: None,
     };
     let strands: Vec<Strand> = commits.iter().map(strand).collect();
-    let folded = foresee(loom, base, &strands, Strategy::Merge)?;
+    let folded = foresee(weave_folder, base, &strands, Strategy::Merge)?;
     for (outcome, second) in folded.weave.outcomes.iter().zip(&strands) {
-        if let Outcome::Conflict(conflict) = outcome {
+        if let StrandOutcome::Conflict(conflict) = outcome {
             let first = conflict.with.first().copied().flatten();
             return Ok(Folded::Conflict {
                 first: first.map_or(base, |place| &strands[place].commit).clone(),
@@ -236,10 +236,10 @@ fn unreadable(what: &str, printed: &str) -> WeaveError {
     GitError::Garbled { what, printed }.into()
 }
 
-fn read_store(store: &Store) -> Result<Objects, WeaveError> {
+fn read_store(store: &Store) -> Result<WeaveObjects, WeaveError> {
     let folder = store.git_dir().join("objects");
-    let hash = loom::hash(store.object_format())?;
-    Objects::open(&folder, hash).map_err(|source| WeaveError::Io {
+    let hash = weave_folder::hash(store.object_format())?;
+    WeaveObjects::open(&folder, hash).map_err(|source| WeaveError::Io {
         path: folder,
         source,
     })

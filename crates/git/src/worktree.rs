@@ -35,12 +35,12 @@ use crate::git::{CommitId, Store, ref_segment};
 use crate::index::CLOCK_TICK;
 
 pub use error::{CaptureError, WorktreeError};
-pub use heads::History;
-pub use heads::{Heads, committed};
-pub use include::{Included, NotCopied, Why};
-pub use kept::Kept;
+pub use heads::AgentHistory;
+pub use heads::{AgentHeads, committed};
+pub use include::{Included, NotCopied, NotCopiedReason};
+pub use kept::KeptProof;
 pub use list::CONFLICT_BRANCHES;
-pub use list::{Listed, TreeState, list};
+pub use list::{ListedWorktree, TreeState, list};
 pub use spare::Spare;
 pub use sweep::sweep;
 use sweep::wait_for_earlier;
@@ -50,9 +50,9 @@ pub use unmerged::StoppedMerge;
 use error::failed;
 use git_folder::LeftCommits;
 use git_folder::git_folders;
-use in_place::Tenure;
-pub use nested::Nested;
-use record::{Record, Stage};
+use in_place::FolderOwner;
+pub use nested::NestedRepositories;
+use record::{WorktreeRecord, WorktreeStage};
 use trash::delete_later;
 
 /// Whoever adds or removes a worktree of a store holds it.
@@ -77,7 +77,7 @@ pub struct Worktree {
     basis: CommitId,
     git_folder: PathBuf,
     pristine_index: PathBuf,
-    tenure: Tenure,
+    tenure: FolderOwner,
 }
 
 impl Worktree {
@@ -134,7 +134,7 @@ impl Worktree {
     fn end(self, store: &Store, filled: Result<(), WorktreeError>) -> Result<Self, WorktreeError> {
         let made = filled.and_then(|()| {
             crash_point(CrashPoint::WorktreeFilled);
-            self.note(store, Stage::Made)
+            self.note(store, WorktreeStage::Made)
         });
         if made.is_err() {
             // Nobody has worked here yet, so there is nothing to keep; the first error counts.
@@ -159,8 +159,8 @@ impl Worktree {
 
     /// Finds a worktree by its branch, if it was made and has not gone.
     pub fn on_branch(store: &Store, branch: &str) -> Option<Self> {
-        let record = Record::load(store, &ref_segment(branch))?;
-        let is_made = record.stage == Stage::Made && record.branch == branch;
+        let record = WorktreeRecord::load(store, &ref_segment(branch))?;
+        let is_made = record.stage == WorktreeStage::Made && record.branch == branch;
         is_made.then(|| Self::of_record(store, &record))
     }
 
@@ -182,7 +182,7 @@ impl Worktree {
     /// Removes the files and the registration of a worktree whose content is kept.
     ///
     /// The files go out of sight at once and are deleted behind; [`finish_removals`] waits for that.
-    pub fn remove(self, store: &Store, kept: &Kept) -> Result<(), WorktreeError> {
+    pub fn remove(self, store: &Store, kept: &KeptProof) -> Result<(), WorktreeError> {
         if kept.path() != self.path {
             return Err(WorktreeError::NotKept { path: self.path });
         }
@@ -196,7 +196,7 @@ impl Worktree {
     pub fn release(
         self,
         store: &Store,
-        kept: &Kept,
+        kept: &KeptProof,
         cache: &[String],
     ) -> Result<Option<Spare>, WorktreeError> {
         if kept.path() != self.path {
@@ -254,12 +254,12 @@ impl Worktree {
             basis: spec.basis.clone(),
             git_folder: git_folders(store).join(&id),
             pristine_index: store.home().join("index").join(&id),
-            tenure: Tenure::Ours,
+            tenure: FolderOwner::Ours,
         })
     }
 
     /// The worktree that a record tells of.
-    fn of_record(store: &Store, record: &Record) -> Self {
+    fn of_record(store: &Store, record: &WorktreeRecord) -> Self {
         let id = ref_segment(&record.branch);
         Self {
             path: record.path.clone(),
@@ -267,13 +267,13 @@ impl Worktree {
             basis: record.basis.clone(),
             git_folder: git_folders(store).join(&id),
             pristine_index: store.home().join("index").join(&id),
-            tenure: Tenure::Ours,
+            tenure: FolderOwner::Ours,
         }
     }
 
-    fn note(&self, store: &Store, stage: Stage) -> Result<(), WorktreeError> {
+    fn note(&self, store: &Store, stage: WorktreeStage) -> Result<(), WorktreeError> {
         self.forget_safety(store)?;
-        let record = Record {
+        let record = WorktreeRecord {
             stage,
             sign: store.sign()?,
             path: self.path.clone(),
@@ -331,7 +331,7 @@ impl Worktree {
         if self.is_in_place() {
             return Ok(());
         }
-        self.note(store, Stage::Going)?;
+        self.note(store, WorktreeStage::Going)?;
         if is_present(&self.path) {
             delete_later(trash::move_away(store, &self.path)?);
             crash_point(CrashPoint::FilesMovedAway);
@@ -346,7 +346,7 @@ impl Worktree {
         }
         crash_point(CrashPoint::RegistrationVoid);
         remove_all(&self.pristine_index)
-            .and_then(|()| Record::delete(store, &self.id()))
+            .and_then(|()| WorktreeRecord::delete(store, &self.id()))
             .map_err(failed("move away", &self.path))
     }
 }

@@ -43,7 +43,7 @@ pub fn conflict_folder(trees: &Path, segment: &str) -> PathBuf {
 /// Where the tasks of a batch work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Where {
+pub enum WorkPlace {
     /// Each in a worktree of its own.
     #[default]
     Worktrees,

@@ -8,7 +8,7 @@ use pleach_domain::id::BatchNumber;
 use pleach_system::text::placeholder::{TemplatePart, template_parts};
 use serde::{Deserialize, Serialize};
 
-pub use check::{Fault, check};
+pub use check::{PatternFault, check};
 
 const PREFIX: &str = "prefix";
 const BATCH: &str = "batch";

@@ -29,13 +29,15 @@ use serde::{Deserialize, Serialize};
 
 pub use board_event::BoardEvent;
 pub use error::DatabaseError;
-pub use log::{Entry, Logged};
+pub use log::{LogEntry, Logged};
 pub use pauses::AgentPause;
 pub use plan_marks::{MarkedTask, PlanMark};
-pub use read::{Among, BatchFilter, BatchRow, ExecutionRow, LoadedBatch, NotedProcess, Whose};
+pub use read::{
+    BatchFilter, BatchRow, BatchScope, ExecutionRow, LoadedBatch, NotedProcess, ProcessPurpose,
+};
 pub use request_keys::{Provenance, RequestKey};
 
-use derive::Subject;
+use derive::DerivedBatch;
 use error::Stop;
 use pleach_system::state_folder::StateFolder;
 use read::number_of_next;
@@ -209,7 +211,7 @@ impl Database {
             let tasks = serde_json::to_string(new.tasks).expect("ids are plain data");
             let at = now();
             let number = number_of_next(transaction, new.project)?;
-            let subject = Subject {
+            let subject = DerivedBatch {
                 id,
                 number,
                 project: new.project.to_owned(),
@@ -248,7 +250,7 @@ impl Database {
                         },
                     })
                     .collect();
-                let loser = Subject::load(transaction, *batch)?;
+                let loser = DerivedBatch::load(transaction, *batch)?;
                 store(transaction, &loser, at, &events)?;
             }
             subject.add(transaction, new.tasks)?;
@@ -265,7 +267,7 @@ impl Database {
         events: &[Event],
     ) -> Result<Vec<StoredEvent>, DatabaseError> {
         self.write("store an event", |transaction| {
-            let subject = Subject::load(transaction, batch)?;
+            let subject = DerivedBatch::load(transaction, batch)?;
             store(transaction, &subject, now(), events)
         })
     }
@@ -273,7 +275,7 @@ impl Database {
     /// Takes tasks of a batch back that another one has taken over; fails while one of them is in that.
     pub fn claim(&mut self, batch: u32, tasks: &[TaskId]) -> Result<(), DatabaseError> {
         self.write("claim tasks", |transaction| {
-            let subject = Subject::load(transaction, batch)?;
+            let subject = DerivedBatch::load(transaction, batch)?;
             tasks
                 .iter()
                 .try_for_each(|task| subject.claim(transaction, task))
@@ -287,10 +289,10 @@ impl Database {
         process: &NotedProcess,
     ) -> Result<(), DatabaseError> {
         self.write("store a process", |transaction| {
-            Subject::load(transaction, batch)?;
+            DerivedBatch::load(transaction, batch)?;
             let (task, number) = match &process.whose {
-                Whose::Attempt(task, number) => (task.as_str(), number),
-                Whose::Probe(number) => (read::OF_PROBES, number),
+                ProcessPurpose::Attempt(task, number) => (task.as_str(), number),
+                ProcessPurpose::Probe(number) => (read::OF_PROBES, number),
             };
             transaction.execute(
                 "INSERT OR REPLACE INTO process
@@ -355,7 +357,7 @@ impl Database {
 /// Stores events of a batch with what follows from them.
 fn store(
     transaction: &Transaction<'_>,
-    subject: &Subject,
+    subject: &DerivedBatch,
     at: u64,
     events: &[Event],
 ) -> Result<Vec<StoredEvent>, Stop> {

@@ -7,7 +7,7 @@ use std::fmt;
 use pleach_domain::choice::Strategy;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_git::git::CommitId;
-use pleach_git::weave::{Loom, Outcome, Strand, WeaveError, foresee, has_landed};
+use pleach_git::weave::{Strand, StrandOutcome, WeaveError, WeaveFolder, foresee, has_landed};
 use pleach_system::text::neutral_text::neutral;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -130,7 +130,7 @@ impl Earlier {
     /// Whether what is at each of some places is in a commit: by history, or because weaving it changes nothing.
     pub fn presence(
         &self,
-        loom: &Loom,
+        weave_folder: &WeaveFolder,
         commit: &CommitId,
         places: &[usize],
     ) -> Result<Vec<Presence>, WeaveError> {
@@ -138,7 +138,7 @@ impl Earlier {
         for batch in &self.batches {
             // What was merged in one piece is one change, whatever its parts would do by themselves.
             let strand = batch.strand();
-            let is_there = |strand| has_landed(loom, commit, &strand).unwrap_or(false);
+            let is_there = |strand| has_landed(weave_folder, commit, &strand).unwrap_or(false);
             landed.push(strand.is_some_and(is_there));
         }
         let mut presence = vec![Presence::There; places.len()];
@@ -150,12 +150,12 @@ impl Earlier {
         if strands.is_empty() {
             return Ok(presence);
         }
-        let woven = foresee(loom, commit, &strands, Strategy::Merge)?.weave;
+        let woven = foresee(weave_folder, commit, &strands, Strategy::Merge)?.weave;
         for (number, at) in open.into_iter().enumerate() {
             presence[at] = match &woven.outcomes[number] {
-                Outcome::Conflict(_) => Presence::Conflict,
-                Outcome::Merged if !woven.idle.contains(&number) => Presence::Lacking,
-                Outcome::Merged | Outcome::AlreadyIn => Presence::There,
+                StrandOutcome::Conflict(_) => Presence::Conflict,
+                StrandOutcome::Merged if !woven.idle.contains(&number) => Presence::Lacking,
+                StrandOutcome::Merged | StrandOutcome::AlreadyIn => Presence::There,
             };
         }
         Ok(presence)
@@ -164,15 +164,15 @@ impl Earlier {
     /// Why the work at some places cannot be had on a commit, where it cannot.
     pub fn conflict(
         &self,
-        loom: &Loom,
+        weave_folder: &WeaveFolder,
         commit: &CommitId,
         places: &[usize],
     ) -> Result<Option<String>, WeaveError> {
         let strands: Vec<Strand> = places.iter().filter_map(|at| self.strand(*at)).collect();
-        let woven = foresee(loom, commit, &strands, Strategy::Merge)?.weave;
+        let woven = foresee(weave_folder, commit, &strands, Strategy::Merge)?.weave;
         let mut outcomes = woven.outcomes.iter().zip(places);
         Ok(outcomes.find_map(|(outcome, place)| match outcome {
-            Outcome::Conflict(conflict) => Some(self.why_not(*place, &conflict.paths())),
+            StrandOutcome::Conflict(conflict) => Some(self.why_not(*place, &conflict.paths())),
             _ => None,
         }))
     }

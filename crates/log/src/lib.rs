@@ -2,13 +2,13 @@
 //!
 //! Runs nothing, and knows nothing of how agents are chosen or batches are made.
 
+pub mod agent_report;
 pub mod batch_paths;
 pub mod branches;
 pub mod database;
 pub mod earlier;
 pub mod outlook;
 pub mod ownership;
-pub mod said;
 pub mod scope;
 pub mod tails;
 pub mod task_ids;

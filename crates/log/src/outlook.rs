@@ -9,10 +9,10 @@ use pleach_domain::estimate::plan_seconds_left;
 use pleach_domain::graph::OrderRules;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::plan::Plan;
-use pleach_domain::task::{Hold, Task, TaskStatus};
+use pleach_domain::task::{Task, TaskHold, TaskStatus};
 use serde::Serialize;
 
-use crate::database::{Among, BatchFilter, Database, PlanMark, now};
+use crate::database::{BatchFilter, BatchScope, Database, PlanMark, now};
 use crate::view::{BatchView, ViewError};
 use pleach_domain::task_status_word::TaskStatusWord;
 use pleach_system::state_folder::StateFolder;
@@ -71,7 +71,7 @@ pub struct Outlook {
 
 /// What a plan stands in.
 #[derive(Debug)]
-pub struct Setting<'a> {
+pub struct OutlookInput<'a> {
     /// Where batches are.
     pub state: &'a StateFolder,
     /// What is known of them.
@@ -86,7 +86,7 @@ pub struct Setting<'a> {
 
 /// What became of a task in the last batch that it was in.
 #[derive(Debug, Clone, Copy)]
-struct Last {
+struct LastAttempt {
     stands: TaskStatusWord,
     seconds: f64,
     /// When the batch was made, in milliseconds since 1970.
@@ -98,8 +98,8 @@ struct Last {
 
 /// What the database says of the tasks of a plan.
 #[derive(Default)]
-struct Known {
-    tasks: HashMap<TaskId, Last>,
+struct StoredFacts {
+    tasks: HashMap<TaskId, LastAttempt>,
     marks: HashMap<TaskId, PlanMark>,
     batches: Vec<BatchNumber>,
     slots: usize,
@@ -108,8 +108,8 @@ struct Known {
 
 impl Outlook {
     /// Counts, and estimates the end.
-    pub fn of(plan: &Plan, setting: &Setting<'_>) -> Result<Self, ViewError> {
-        let known = Known::of(setting, Among::All)?;
+    pub fn compute(plan: &Plan, setting: &OutlookInput<'_>) -> Result<Self, ViewError> {
+        let known = StoredFacts::read(setting, BatchScope::All)?;
         let titles: HashMap<u32, &str> = plan
             .phases
             .iter()
@@ -162,18 +162,22 @@ pub enum Recall {
 }
 
 /// Gives the open tasks of a plan the states that the database knows.
-pub fn recall(plan: &mut Plan, setting: &Setting<'_>, recall: Recall) -> Result<(), ViewError> {
+pub fn recall(
+    plan: &mut Plan,
+    setting: &OutlookInput<'_>,
+    recall: Recall,
+) -> Result<(), ViewError> {
     let among = match recall {
-        Recall::ForRun => Among::Open,
-        Recall::ForNext | Recall::ForFailed => Among::All,
+        Recall::ForRun => BatchScope::Open,
+        Recall::ForNext | Recall::ForFailed => BatchScope::All,
     };
-    let known = Known::of(setting, among)?;
+    let known = StoredFacts::read(setting, among)?;
     for task in &mut plan.tasks {
         let status = known.status_of(task);
         let last = known.last(task);
         let is_settled = task.status.is_settled();
         if last.is_some_and(|last| last.is_live && !is_settled) {
-            task.hold = Hold::InLiveBatch;
+            task.hold = TaskHold::InLiveBatch;
         }
         let was_blocked = !is_settled && last.is_some_and(|last| last.was_blocked);
         task.status = match (recall, status) {
@@ -200,8 +204,8 @@ impl Tally {
     }
 }
 
-impl Known {
-    fn of(setting: &Setting<'_>, among: Among) -> Result<Self, ViewError> {
+impl StoredFacts {
+    fn read(setting: &OutlookInput<'_>, among: BatchScope) -> Result<Self, ViewError> {
         let (Some(project), Some(plan)) = (setting.project, setting.plan) else {
             return Ok(Self::default());
         };
@@ -241,7 +245,7 @@ impl Known {
                 TaskStatusWord::Running if !is_live => TaskStatusWord::Queued,
                 stands => stands,
             };
-            let last = Last {
+            let last = LastAttempt {
                 stands,
                 seconds: task.seconds,
                 at,
@@ -255,7 +259,7 @@ impl Known {
     }
 
     /// What became of a task last, unless a person said something of it since.
-    fn last(&self, task: &Task) -> Option<Last> {
+    fn last(&self, task: &Task) -> Option<LastAttempt> {
         let last = self.tasks.get(&task.id).copied();
         last.filter(|last| self.mark(task).is_none_or(|mark| mark.at < last.at))
     }

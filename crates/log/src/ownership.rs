@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use ask::{Answer, AskError, Request, ask};
-pub use door::{Door, Reply, Stranger};
+pub use door::{Door, KeylessClient, Reply};
 
 use self::key::Key;
 
@@ -46,11 +46,11 @@ fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Ownersh
 
 /// Holds a batch; let go when it and its door are dropped, and by the kernel when the process dies.
 #[derive(Debug)]
-pub struct BatchLock(Arc<Held>);
+pub struct BatchLock(Arc<OwnedBatch>);
 
 #[derive(Debug)]
-struct Held {
-    place: Place,
+struct OwnedBatch {
+    place: OpenFolder,
     key: Key,
     _lock: File,
 }
@@ -59,7 +59,7 @@ impl BatchLock {
     /// Takes the batch whose folder that is, or tells that somebody else has it.
     pub fn take(folder: &Path) -> Result<Option<Self>, OwnershipError> {
         let path = folder.join(LOCK);
-        let place = Place::open(folder).map_err(failed("open", folder))?;
+        let place = OpenFolder::open(folder).map_err(failed("open", folder))?;
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -73,7 +73,7 @@ impl BatchLock {
                 Ok(()) => {
                     let key = Key::new_random().map_err(failed("create a key for", &path))?;
                     owner::note(&file, &key).map_err(failed("write", &path))?;
-                    return Ok(Some(Self(Arc::new(Held {
+                    return Ok(Some(Self(Arc::new(OwnedBatch {
                         place,
                         key,
                         _lock: file,
@@ -120,9 +120,9 @@ fn is_held(file: &File) -> io::Result<bool> {
 
 /// A folder that is held open, so that names in it are short however long its own is.
 #[derive(Debug)]
-struct Place(File);
+struct OpenFolder(File);
 
-impl Place {
+impl OpenFolder {
     fn open(folder: &Path) -> io::Result<Self> {
         File::open(folder).map(Self)
     }

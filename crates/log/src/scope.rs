@@ -6,7 +6,7 @@ use pleach_domain::id::BatchNumber;
 use pleach_git::git::{Git, GitError, Store, StoreError};
 use pleach_system::state_folder::StateFolder;
 
-use crate::database::{Among, BatchFilter, BatchRow, Database, DatabaseError};
+use crate::database::{BatchFilter, BatchRow, BatchScope, Database, DatabaseError};
 
 /// Whose batches are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Scope {
 
 /// What was found by a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundBatches {
     /// No batch.
     Nothing,
     /// The batch of this id.
@@ -30,7 +30,7 @@ pub enum Found {
 
 impl Scope {
     /// The scope of somebody who stands in a folder.
-    pub fn of(state: &StateFolder, folder: &Path) -> Result<Self, GitError> {
+    pub fn of_folder(state: &StateFolder, folder: &Path) -> Result<Self, GitError> {
         match Store::name_of(&Git::find()?, &state.stores(), folder) {
             Ok(name) => Ok(Self::Project(name)),
             Err(StoreError::Git(error)) => Err(error),
@@ -48,17 +48,21 @@ impl Scope {
     }
 
     /// The batch that has a number here.
-    pub fn find(&self, database: &Database, number: BatchNumber) -> Result<Found, DatabaseError> {
+    pub fn find(
+        &self,
+        database: &Database,
+        number: BatchNumber,
+    ) -> Result<FoundBatches, DatabaseError> {
         if let Self::Project(project) = self {
             let found = database.batch_numbered(project, number)?;
-            return Ok(found.map_or(Found::Nothing, Found::One));
+            return Ok(found.map_or(FoundBatches::Nothing, FoundBatches::One));
         }
-        let mut rows = self.batches(database, Among::All)?;
+        let mut rows = self.batches(database, BatchScope::All)?;
         rows.retain(|row| row.number == number);
         Ok(match rows.as_slice() {
-            [] => Found::Nothing,
-            [row] => Found::One(row.id),
-            rows => Found::Several(rows.iter().map(|row| row.repository.clone()).collect()),
+            [] => FoundBatches::Nothing,
+            [row] => FoundBatches::One(row.id),
+            rows => FoundBatches::Several(rows.iter().map(|row| row.repository.clone()).collect()),
         })
     }
 
@@ -66,7 +70,7 @@ impl Scope {
     pub fn batches(
         &self,
         database: &Database,
-        among: Among,
+        among: BatchScope,
     ) -> Result<Vec<BatchRow>, DatabaseError> {
         database.batches(BatchFilter {
             project: self.project(),

@@ -13,7 +13,7 @@ use pleach_domain::batch::{Batch, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
 
 use crate::batch_paths::{LOG, attempt_folder};
-use crate::database::{Among, BatchFilter, Database, DatabaseError};
+use crate::database::{BatchFilter, BatchScope, Database, DatabaseError};
 use crate::ownership::is_owned;
 use crate::task_ids::TaskIds;
 use crate::view::Record;
@@ -149,7 +149,7 @@ impl Tails {
     fn follow(&mut self, database: &Database) -> Result<Vec<u32>, DatabaseError> {
         let filter = BatchFilter {
             project: None,
-            among: Among::Open,
+            among: BatchScope::Open,
         };
         let open: Vec<u32> = database.batches(filter)?.iter().map(|row| row.id).collect();
         for number in &open {

@@ -2,7 +2,7 @@
 //!
 //! Reads files; which attempt is meant and whether it is over is the caller's knowledge.
 
-mod pen;
+mod text_style;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use crate::batch_paths::{LOG, attempt_folder};
-use pen::Pen;
 use pleach_driver::{Entry, RAW};
+use text_style::TextStyle;
 
 /// What came before the agent, in the same folder.
 const SETUP_LOG: &str = "setup.log";
@@ -60,7 +60,7 @@ pub struct Page {
 
 /// Which part is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PageStart {
     /// From that line on.
     Line(u64),
     /// As much of the end as fits.
@@ -84,9 +84,9 @@ pub struct Transcript {
     /// The file that was read, by its name in the folder.
     name: &'static str,
     /// The offsets of every [`STRIDE`]th line, and in which colours it begins.
-    marks: Vec<(u64, Pen)>,
+    marks: Vec<(u64, TextStyle)>,
     /// The colours after what was looked at.
-    pen: Pen,
+    style: TextStyle,
     /// How many bytes were looked at.
     read: u64,
     /// How many lines ended in them.
@@ -102,8 +102,8 @@ impl Transcript {
             folder: folder.to_owned(),
             attempt,
             name: LOG,
-            marks: vec![(0, Pen::default())],
-            pen: Pen::default(),
+            marks: vec![(0, TextStyle::default())],
+            style: TextStyle::default(),
             read: 0,
             ended: 0,
             is_open: false,
@@ -111,7 +111,7 @@ impl Transcript {
     }
 
     /// A part of it; empty where nothing was said, or nothing there yet.
-    pub fn page(&mut self, place: Place, most: usize, speaker: Speaker) -> io::Result<Page> {
+    pub fn page(&mut self, place: PageStart, most: usize, speaker: Speaker) -> io::Result<Page> {
         let most = most.clamp(1, LONGEST_PAGE);
         let file = self.open(speaker)?;
         if let Some(file) = &file {
@@ -120,8 +120,8 @@ impl Transcript {
         let is_over = speaker == Speaker::Done;
         let total = self.ended + u64::from(is_over && self.is_open);
         let from = match place {
-            Place::Line(line) => line.min(total),
-            Place::End => total.saturating_sub(most as u64),
+            PageStart::Line(line) => line.min(total),
+            PageStart::End => total.saturating_sub(most as u64),
         };
         let until = total.min(from.saturating_add(most as u64));
         let entries = match file {
@@ -194,7 +194,7 @@ impl Transcript {
             if (self.ended + ends) / STRIDE > self.ended / STRIDE {
                 self.mark(piece);
             } else {
-                self.pen.take(piece);
+                self.style.take(piece);
             }
             self.ended += ends;
             self.read += piece.len() as u64;
@@ -207,28 +207,29 @@ impl Transcript {
         let mut drawn = 0;
         for ((_, next), line) in ends.zip(self.ended + 1..) {
             if line % STRIDE == 0 {
-                self.pen.take(&piece[drawn..next]);
-                self.marks.push((self.read + next as u64, self.pen.clone()));
+                self.style.take(&piece[drawn..next]);
+                self.marks
+                    .push((self.read + next as u64, self.style.clone()));
                 drawn = next;
             }
         }
-        self.pen.take(&piece[drawn..]);
+        self.style.take(&piece[drawn..]);
     }
 
     fn lines(&self, mut file: &File, from: u64, until: u64) -> io::Result<Vec<TranscriptEntry>> {
         let mark = usize::try_from(from / STRIDE).unwrap_or(usize::MAX);
         let start = self.marks.get(mark).cloned();
-        let (start, mut pen) = start.unwrap_or_else(|| (self.read, self.pen.clone()));
+        let (start, mut style) = start.unwrap_or_else(|| (self.read, self.style.clone()));
         file.seek(SeekFrom::Start(start))?;
         let mut reader = BufReader::with_capacity(64 << 10, file.take(self.read - start));
         for _ in 0..from % STRIDE {
-            pass_line(&mut reader, &mut pen)?;
+            pass_line(&mut reader, &mut style)?;
         }
         let (mut entries, mut room) = (Vec::new(), LARGEST_PAGE);
         let mut line = Vec::new();
         for number in from..until {
-            let colours = pen.opening();
-            let left_out = read_line(&mut reader, &mut line, &mut pen)?;
+            let colours = style.opening();
+            let left_out = read_line(&mut reader, &mut line, &mut style)?;
             let detail = Entry::from_line(&line);
             let text = match &detail {
                 Some(entry) => entry.in_words(),
@@ -258,20 +259,24 @@ fn count_ends(piece: &[u8]) -> u64 {
 }
 
 /// Reads one line, its end included, or as much of it as is shown; tells how many bytes are not.
-fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>, pen: &mut Pen) -> io::Result<usize> {
+fn read_line(
+    reader: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    style: &mut TextStyle,
+) -> io::Result<usize> {
     line.clear();
     (&mut *reader)
         .take(LONGEST_LINE as u64)
         .read_until(b'\n', line)?;
-    pen.take(line);
+    style.take(line);
     if line.len() < LONGEST_LINE || line.ends_with(b"\n") {
         return Ok(0);
     }
-    pass_line(reader, pen)
+    pass_line(reader, style)
 }
 
 /// Passes over what is left of a line, its end included; tells how much that was.
-fn pass_line(reader: &mut impl BufRead, pen: &mut Pen) -> io::Result<usize> {
+fn pass_line(reader: &mut impl BufRead, style: &mut TextStyle) -> io::Result<usize> {
     let mut passed = 0;
     loop {
         let bytes = match reader.fill_buf() {
@@ -280,7 +285,7 @@ fn pass_line(reader: &mut impl BufRead, pen: &mut Pen) -> io::Result<usize> {
         };
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let length = end.map_or(bytes.len(), |end| end + 1);
-        pen.take(&bytes[..length]);
+        style.take(&bytes[..length]);
         reader.consume(length);
         passed += length;
         if end.is_some() || length == 0 {
@@ -336,7 +341,7 @@ mod tests {
     fn a_transcript_is_read_on_from_where_it_ended() {
         let scene = Scene::new();
         let mut transcript = scene.transcript();
-        let mut page = |from, speaker| transcript.page(Place::Line(from), 9, speaker).unwrap();
+        let mut page = |from, speaker| transcript.page(PageStart::Line(from), 9, speaker).unwrap();
         assert_eq!(page(0, Speaker::AtWork).total, 0);
         scene.say(b"one\ntwo\nthr");
         let first = page(0, Speaker::AtWork);
@@ -363,7 +368,7 @@ mod tests {
         }
         scene.say(b"\nlast\x1b[0m\nplain\n");
         let mut from = |line| {
-            let page = transcript.page(Place::Line(line), 2, Speaker::Done);
+            let page = transcript.page(PageStart::Line(line), 2, Speaker::Done);
             let page = page.unwrap();
             texts(&page).join("|").replace("\x1b[", "^")
         };
@@ -383,13 +388,13 @@ mod tests {
             .collect();
         for piece in text.chunks(4_093) {
             scene.say(piece);
-            transcript.page(Place::End, 1, Speaker::AtWork).unwrap();
+            transcript.page(PageStart::End, 1, Speaker::AtWork).unwrap();
         }
         let mut fresh = scene.transcript();
         for from in [0, 1, 510, 511, 512, 513, 1_024, 2_560, 4_607, 4_608, 4_999] {
             for transcript in [&mut transcript, &mut fresh] {
                 let page = transcript
-                    .page(Place::Line(from), 2, Speaker::Done)
+                    .page(PageStart::Line(from), 2, Speaker::Done)
                     .unwrap();
                 let expected: Vec<String> =
                     (from..5_000).take(2).map(|line| line.to_string()).collect();
@@ -397,9 +402,11 @@ mod tests {
                 assert_eq!(page.entries[0].line, from);
             }
         }
-        let end = fresh.page(Place::End, 3, Speaker::Done).unwrap();
+        let end = fresh.page(PageStart::End, 3, Speaker::Done).unwrap();
         assert_eq!(texts(&end), ["4997", "4998", "4999"]);
-        let most = fresh.page(Place::Line(0), 99_999, Speaker::Done).unwrap();
+        let most = fresh
+            .page(PageStart::Line(0), 99_999, Speaker::Done)
+            .unwrap();
         assert_eq!(most.entries.len(), LONGEST_PAGE);
     }
 
@@ -410,7 +417,7 @@ mod tests {
         scene.say(&long);
         let page = scene
             .transcript()
-            .page(Place::Line(0), 9, Speaker::Done)
+            .page(PageStart::Line(0), 9, Speaker::Done)
             .unwrap();
         assert_eq!(page.total, 2);
         let text = &page.entries[0].text;
@@ -421,11 +428,13 @@ mod tests {
         let lines = [vec![b'y'; LONGEST_LINE - 1], b"\n".to_vec()].concat();
         scene.say(&lines.repeat(100));
         let mut transcript = scene.transcript();
-        let page = transcript.page(Place::Line(0), 100, Speaker::Done).unwrap();
+        let page = transcript
+            .page(PageStart::Line(0), 100, Speaker::Done)
+            .unwrap();
         assert_eq!(page.entries.len(), 64);
         assert!(!page.entries[0].text.ends_with('…'));
         let rest = transcript
-            .page(Place::Line(64), 100, Speaker::Done)
+            .page(PageStart::Line(64), 100, Speaker::Done)
             .unwrap();
         assert_eq!(rest.entries.len(), 36);
     }
@@ -436,7 +445,7 @@ mod tests {
         scene.say(b"1 %\r50 %\r100 %\r\n\xff\xfe\n\r\n\n");
         let page = scene
             .transcript()
-            .page(Place::Line(0), 9, Speaker::Done)
+            .page(PageStart::Line(0), 9, Speaker::Done)
             .unwrap();
         assert_eq!(texts(&page), ["100 %", "\u{fffd}\u{fffd}", "", ""]);
     }
@@ -446,12 +455,18 @@ mod tests {
         let scene = Scene::new();
         fs::write(scene.0.path().join(SETUP_LOG), "npm: not found\n").unwrap();
         let mut transcript = scene.transcript();
-        let working = transcript.page(Place::Line(0), 9, Speaker::AtWork).unwrap();
+        let working = transcript
+            .page(PageStart::Line(0), 9, Speaker::AtWork)
+            .unwrap();
         assert_eq!(working.total, 0);
-        let over = transcript.page(Place::Line(0), 9, Speaker::Done).unwrap();
+        let over = transcript
+            .page(PageStart::Line(0), 9, Speaker::Done)
+            .unwrap();
         assert_eq!(texts(&over), ["npm: not found"]);
         fs::remove_file(scene.0.path().join(SETUP_LOG)).unwrap();
-        let gone = transcript.page(Place::Line(0), 9, Speaker::Done).unwrap();
+        let gone = transcript
+            .page(PageStart::Line(0), 9, Speaker::Done)
+            .unwrap();
         assert_eq!((gone.total, gone.entries.len()), (0, 0));
     }
 
@@ -460,9 +475,13 @@ mod tests {
         let scene = Scene::new();
         scene.say(b"one\ntwo\n");
         let mut transcript = scene.transcript();
-        transcript.page(Place::Line(0), 9, Speaker::Done).unwrap();
+        transcript
+            .page(PageStart::Line(0), 9, Speaker::Done)
+            .unwrap();
         fs::write(scene.0.path().join(LOG), "new\n").unwrap();
-        let page = transcript.page(Place::Line(0), 9, Speaker::Done).unwrap();
+        let page = transcript
+            .page(PageStart::Line(0), 9, Speaker::Done)
+            .unwrap();
         assert_eq!((texts(&page), page.total), (vec!["new"], 1));
     }
 }

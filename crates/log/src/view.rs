@@ -89,7 +89,7 @@ pub(crate) struct Record {
     #[serde(default)]
     branches: BranchNames,
     #[serde(default)]
-    place: crate::batch_paths::Where,
+    place: crate::batch_paths::WorkPlace,
 }
 
 #[derive(Debug, Deserialize)]
@@ -104,7 +104,7 @@ struct TaskRecord {
 
 impl Record {
     fn is_in_place(&self) -> bool {
-        self.place == crate::batch_paths::Where::InPlace
+        self.place == crate::batch_paths::WorkPlace::InPlace
     }
 
     /// What programs know the tasks of the batch by.
@@ -150,7 +150,7 @@ pub struct Surroundings<'a> {
 struct Grounds {
     worktrees: Option<pleach_system::files::stored_path::StoredPath>,
     #[serde(default)]
-    place: crate::batch_paths::Where,
+    place: crate::batch_paths::WorkPlace,
     folder: Option<pleach_system::files::stored_path::StoredPath>,
 }
 
@@ -183,7 +183,7 @@ impl BatchView {
             now: database::now(),
         };
         let mut view = Self::of(&loaded, &surroundings)?;
-        if grounds.place == crate::batch_paths::Where::InPlace {
+        if grounds.place == crate::batch_paths::WorkPlace::InPlace {
             for task in view.tasks.iter_mut().filter(|task| task.attempts > 0) {
                 task.worktree_path = grounds.folder.as_ref().map(|folder| folder.0.clone());
             }

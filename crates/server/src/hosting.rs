@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use pleach_engine::host::{Begun, Host, HostError, Running};
 use pleach_engine::run::{LoopNotice, Prepared, RunError, take_up};
-use pleach_log::database::{Among, BatchFilter, Database, DatabaseError};
+use pleach_log::database::{BatchFilter, BatchScope, Database, DatabaseError};
 use pleach_system::text::causes::with_causes;
 use tokio::sync::oneshot;
 
@@ -44,7 +44,7 @@ pub(crate) fn go_on_with_what_was_interrupted(app: &App) {
 fn take_up_all(app: &App) -> Result<(), DatabaseError> {
     let open = Database::open(&app.state)?.batches(BatchFilter {
         project: None,
-        among: Among::Open,
+        among: BatchScope::Open,
     })?;
     for row in open.iter().rev().filter(|row| row.repository.is_dir()) {
         let batch = row.id;

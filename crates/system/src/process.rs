@@ -39,9 +39,9 @@ pub use identity::ProcessIdentity;
 pub use identity::start_time;
 pub use isolation::{HiddenFiles, Isolation, Network, SystemCalls};
 pub(crate) use mounts::{SHARED_MEMORY, TERMINALS};
-pub use record::{Ending, Output, Record, load_record};
+pub use record::{Ending, Output, ProcessRecord, load_record};
 pub use shim::{SHIM, Shim, can_isolate};
-pub use sweep::{Sweeps, end_leftovers, end_marked};
+pub use sweep::{SweepScope, end_leftovers, end_marked};
 pub use wrapper::shim_main;
 
 use crate::secrets::Secrets;

@@ -232,7 +232,7 @@ fn sources() -> Vec<(String, String)> {
 
 /// The part of a file that is not tests.
 fn production(text: &str) -> &str {
-    let tests = ["#[cfg(test)]", "mod tests"].join("\n");
+    let tests = ["#[cfg(test)]", "mod tests {"].join("\n");
     text.split(&tests).next().unwrap_or(text)
 }
 

@@ -5,7 +5,7 @@ mod trial;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
+use pleach_engine::agent::{LoginState, NoAgent, Presence, Versions, choose};
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_log::database::{AgentPause, Database};
@@ -123,8 +123,8 @@ fn name_of_default(all: &[Presence]) -> Option<&str> {
 fn in_json(agent: &Presence, pauses: &[AgentPause]) -> Value {
     let pause = pauses.iter().find(|pause| pause.agent == agent.name);
     let by = match &agent.login {
-        LoggedIn::By(what) => Some(what),
-        LoggedIn::No(_) | LoggedIn::Unknown => None,
+        LoginState::By(what) => Some(what),
+        LoginState::No(_) | LoginState::Unknown => None,
     };
     json!({
         "name": agent.name,
@@ -216,9 +216,9 @@ fn version(agent: &Presence) -> String {
 
 fn login(agent: &Presence) -> String {
     match &agent.login {
-        LoggedIn::By(what) => what.clone(),
-        LoggedIn::No(_) => "no login found".to_owned(),
-        LoggedIn::Unknown => "-".to_owned(),
+        LoginState::By(what) => what.clone(),
+        LoginState::No(_) => "no login found".to_owned(),
+        LoginState::Unknown => "-".to_owned(),
     }
 }
 

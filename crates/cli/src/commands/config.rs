@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use pleach_engine::config::{
-    Layers, Misspelt, Origin, Settings, Shown, Whose, misspelt_variables, set, unknown_key,
+    ConfigScope, Layers, MisspeltVariable, ResolvedSetting, SettingOrigin, Settings,
+    misspelt_variables, set, unknown_key,
 };
 use pleach_engine::plan_in_use::project_folder;
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &ConfigArgs) -> Result<Exit, Failures> {
 
 /// Says which variables look like settings and are none.
 pub(crate) fn warn_of_slips() {
-    for Misspelt { name, nearest } in misspelt_variables() {
+    for MisspeltVariable { name, nearest } in misspelt_variables() {
         let name = one_line(&name);
         tell_error(format_args!(
             "{YELLOW}warning{YELLOW:#}: unknown variable {name}\n{CYAN}hint{CYAN:#}: did you mean {nearest}?\n"
@@ -68,7 +69,7 @@ fn show(arguments: &ConfigArgs) -> Result<Exit, Failures> {
     for ((shown, key), value) in all.iter().zip(&keys).zip(&values) {
         let (key, value) = (padded(key, key_width), padded(value, value_width));
         let from = origin(&shown.origin, &folder);
-        if shown.origin == Origin::Default {
+        if shown.origin == SettingOrigin::Default {
             output::print(format_args!("{DIM}{key}  {value}  {from}{DIM:#}\n"));
         } else {
             output::print(format_args!("{BOLD}{key}{BOLD:#}  {value}  {from}\n"));
@@ -77,7 +78,7 @@ fn show(arguments: &ConfigArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-fn show_one(all: &[Shown], key: &str, json: bool) -> Result<Exit, Failures> {
+fn show_one(all: &[ResolvedSetting], key: &str, json: bool) -> Result<Exit, Failures> {
     let Some(shown) = all.iter().find(|shown| shown.key == key) else {
         return Err(unknown_key(key).into());
     };
@@ -91,7 +92,7 @@ fn show_one(all: &[Shown], key: &str, json: bool) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-fn value_of(shown: &Shown) -> String {
+fn value_of(shown: &ResolvedSetting) -> String {
     match &shown.text {
         Some(text) => one_line(text),
         None => format!("({})", shown.otherwise),
@@ -99,8 +100,8 @@ fn value_of(shown: &Shown) -> String {
 }
 
 /// Where a value is from, in few words.
-fn origin(origin: &Origin, folder: &Path) -> String {
-    let Origin::File { path, line } = origin else {
+fn origin(origin: &SettingOrigin, folder: &Path) -> String {
+    let SettingOrigin::File { path, line } = origin else {
         return one_line(&origin.to_string());
     };
     let home = std::env::var_os("HOME").unwrap_or_default();
@@ -116,15 +117,17 @@ fn origin(origin: &Origin, folder: &Path) -> String {
     one_line(&format!("{shown}{line}"))
 }
 
-fn print_json(all: &[Shown]) {
+fn print_json(all: &[ResolvedSetting]) {
     let settings: Vec<Value> = all
         .iter()
         .map(|shown| {
             let source = match &shown.origin {
-                Origin::Default => json!({"kind": "default"}),
-                Origin::File { path, line } => json!({"kind": "file", "path": path, "line": line}),
-                Origin::Variable(name) => json!({"kind": "variable", "name": name}),
-                Origin::Flag => json!({"kind": "flag"}),
+                SettingOrigin::Default => json!({"kind": "default"}),
+                SettingOrigin::File { path, line } => {
+                    json!({"kind": "file", "path": path, "line": line})
+                }
+                SettingOrigin::Variable(name) => json!({"kind": "variable", "name": name}),
+                SettingOrigin::Flag => json!({"kind": "flag"}),
             };
             json!({"key": shown.key, "value": shown.value, "source": source})
         })
@@ -141,13 +144,13 @@ fn print_json(all: &[Shown]) {
 fn change(wanted: &SetArgs) -> Result<Exit, Failures> {
     let folder = current_folder()?;
     let whose = if wanted.repo {
-        Whose::Repositorys
+        ConfigScope::Repository
     } else {
-        Whose::Users
+        ConfigScope::User
     };
     let top = project_folder(&folder);
     let edited = set(&wanted.key, &wanted.value, whose, &top)?;
-    let file = Origin::File {
+    let file = SettingOrigin::File {
         path: edited.path,
         line: None,
     };
@@ -162,13 +165,13 @@ fn change(wanted: &SetArgs) -> Result<Exit, Failures> {
 }
 
 /// What was set may not be what holds.
-fn tell_who_wins(key: &str, file: &Origin, top: &Path, folder: &Path) {
+fn tell_who_wins(key: &str, file: &SettingOrigin, top: &Path, folder: &Path) {
     let Ok(layers) = Layers::load(top) else {
         return;
     };
     let winner = layers.origin_of(key);
     let is_file = match (&winner, file) {
-        (Origin::File { path, .. }, Origin::File { path: written, .. }) => {
+        (SettingOrigin::File { path, .. }, SettingOrigin::File { path: written, .. }) => {
             path.canonicalize().ok().as_ref() == Some(written)
         }
         _ => false,

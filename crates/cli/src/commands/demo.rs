@@ -11,7 +11,7 @@ use pleach_engine::agent::Chosen;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
-use pleach_engine::run::{EarlierBatches, Fetch, Proofs, RunRequest, Summary, Where, prepare};
+use pleach_engine::run::{EarlierBatches, Fetch, Proofs, RunRequest, Summary, WorkPlace, prepare};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::shell_words::quoted;
 
@@ -53,7 +53,7 @@ pub(crate) fn run() -> Result<Exit, Failures> {
     std::fs::create_dir(&repository).map_err(|error| trouble("create a folder", &error))?;
     make_repository(&repository).map_err(|error| trouble("create the demo repository", &error))?;
     let request = request(&folder, &repository)?;
-    let shown = PreviewInput::new(&request, Where::Worktrees);
+    let shown = PreviewInput::new(&request, WorkPlace::Worktrees);
     let agent = request.agent.agent(&request.program);
     shown.preview(&*agent, &HashMap::new()).print();
     let summary = follow(prepare(request)?, Reader::Person, |_| {})?;

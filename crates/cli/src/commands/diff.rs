@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use pleach_engine::patch::{Colour, Extent, PatchError, Taste, Whitespace, patch};
+use pleach_engine::patch::{Colour, PatchError, PatchExtent, PatchOptions, Whitespace, patch};
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::Database;
 use pleach_system::state_folder::StateFolder;
@@ -32,16 +32,16 @@ pub(crate) fn run(arguments: &DiffArgs) -> Result<Exit, Failures> {
         Colour::Never
     };
     let extent = if arguments.stat {
-        Extent::Files(terminal_width().unwrap_or(COLUMNS))
+        PatchExtent::Files(terminal_width().unwrap_or(COLUMNS))
     } else {
-        Extent::Lines
+        PatchExtent::Lines
     };
     let whitespace = if arguments.ignore_whitespace {
         Whitespace::Ignore
     } else {
         Whitespace::Show
     };
-    let taste = Taste {
+    let taste = PatchOptions {
         extent,
         colour,
         whitespace,

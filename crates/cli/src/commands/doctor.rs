@@ -1,7 +1,7 @@
 //! `pleach doctor`: whether everything is there that a run needs, and what to do about what is not.
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::doctor::{Finding, Level, Reach, examine};
+use pleach_engine::doctor::{CheckLevel, DoctorCheck, DoctorScope, examine};
 use serde_json::json;
 
 use super::run::own_program;
@@ -22,9 +22,9 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<Exit, Failures> {
     let folder = current_folder().map_err(told_to)?;
     let program = own_program().map_err(told_to)?;
     let reach = if arguments.fetch {
-        Reach::Server
+        DoctorScope::Server
     } else {
-        Reach::Nowhere
+        DoctorScope::Nowhere
     };
     let findings = examine(&folder, &program, reach);
     let worst = findings.iter().map(|finding| finding.level).max();
@@ -34,19 +34,19 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<Exit, Failures> {
         print(&findings);
     }
     Ok(match worst {
-        Some(Level::Error) => Exit::Environment,
+        Some(CheckLevel::Error) => Exit::Environment,
         _ => Exit::Success,
     })
 }
 
-fn print(findings: &[Finding]) {
+fn print(findings: &[DoctorCheck]) {
     let width = findings.iter().map(|finding| finding.topic.len()).max();
     let width = width.unwrap_or(0);
     for finding in findings {
         let (style, sign) = match finding.level {
-            Level::Fine => (GREEN, '✓'),
-            Level::Warning => (YELLOW, '!'),
-            Level::Error => (RED, '✗'),
+            CheckLevel::Fine => (GREEN, '✓'),
+            CheckLevel::Warning => (YELLOW, '!'),
+            CheckLevel::Error => (RED, '✗'),
         };
         let topic = padded(finding.topic, width);
         let message = one_line(&finding.message);
@@ -56,11 +56,11 @@ fn print(findings: &[Finding]) {
             output::print(format_args!("{indent}{CYAN}{fix}{CYAN:#}\n"));
         }
     }
-    let count = |level: Level| {
+    let count = |level: CheckLevel| {
         let of_level = findings.iter().filter(|finding| finding.level == level);
         of_level.count()
     };
-    let line = match (count(Level::Error), count(Level::Warning)) {
+    let line = match (count(CheckLevel::Error), count(CheckLevel::Warning)) {
         (0, 0) => "Ready to run.".to_owned(),
         (0, 1) => "Ready to run, with 1 warning.".to_owned(),
         (0, warnings) => format!("Ready to run, with {warnings} warnings."),
@@ -70,14 +70,14 @@ fn print(findings: &[Finding]) {
     output::print(format_args!("\n{line}\n"));
 }
 
-fn print_json(findings: &[Finding]) {
+fn print_json(findings: &[DoctorCheck]) {
     let all: Vec<_> = findings
         .iter()
         .map(|finding| {
             let level = match finding.level {
-                Level::Fine => "ok",
-                Level::Warning => "warning",
-                Level::Error => "error",
+                CheckLevel::Fine => "ok",
+                CheckLevel::Warning => "warning",
+                CheckLevel::Error => "error",
             };
             json!({
                 "topic": finding.topic,

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use anstyle::Style;
 use pleach_engine::config::{Config, Settings};
-use pleach_engine::gc::{Broom, Find, GcError, Removed, Repacked, What, empty_folders};
+use pleach_engine::gc::{
+    Garbage, GarbageCollector, GarbageKind, GarbageRemoved, GcError, Repacked, empty_folders,
+};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_git::git::{Git, Store};
-use pleach_log::database::{Among, Database};
+use pleach_log::database::{BatchScope, Database};
 use pleach_log::scope::Scope;
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::causes::with_causes;
@@ -43,9 +45,9 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
     let database = Database::open(&state)?;
     let projects = projects(&state, &database, arguments.keep)?;
-    let brooms: Vec<Broom<'_>> = projects
+    let collectors: Vec<GarbageCollector<'_>> = projects
         .iter()
-        .map(|project| Broom {
+        .map(|project| GarbageCollector {
             state: &state,
             database: &database,
             store: &project.store,
@@ -55,8 +57,8 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
         .collect();
     let looking = WaitingLine::tell("looking for what can be removed".to_owned());
     let mut found = Vec::new();
-    for broom in &brooms {
-        found.push(broom.look()?);
+    for collector in &collectors {
+        found.push(collector.look()?);
     }
     drop(looking);
     // They are of no project; the first one takes them along.
@@ -64,7 +66,7 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
     if let Some(first) = found.first_mut() {
         first.extend(empty);
     }
-    let all: Vec<&Find> = found.iter().flatten().collect();
+    let all: Vec<&Garbage> = found.iter().flatten().collect();
     if !arguments.json {
         show(&all);
     }
@@ -77,14 +79,14 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
     if !arguments.yes && !all.is_empty() && !is_wanted()? {
         return Ok(Exit::Success);
     }
-    let mut removed = Removed::default();
+    let mut removed = GarbageRemoved::default();
     let mut repacked = Vec::new();
-    for (broom, finds) in brooms.iter().zip(&found) {
+    for (collector, finds) in collectors.iter().zip(&found) {
         let _waiting = WaitingLine::tell("removing".to_owned());
-        let gone = broom.remove(finds);
+        let gone = collector.remove(finds);
         removed.finds.extend(gone.finds);
         removed.notes.extend(gone.notes);
-        match broom.repack() {
+        match collector.repack() {
             Ok(Some(sizes)) => repacked.push(sizes),
             Ok(None) => removed
                 .notes
@@ -95,7 +97,7 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
         }
     }
     if arguments.json {
-        let gone: Vec<&Find> = removed.finds.iter().collect();
+        let gone: Vec<&Garbage> = removed.finds.iter().collect();
         print_json(&gone, &removed.notes, &repacked, false);
     } else {
         report(&removed, &repacked);
@@ -110,14 +112,14 @@ fn projects(
     keep: Option<Duration>,
 ) -> Result<Vec<Project>, Failures> {
     let here = current_folder()?;
-    let scope = Scope::of(state, &here)?;
+    let scope = Scope::of_folder(state, &here)?;
     let mut folders: BTreeMap<String, PathBuf> = BTreeMap::new();
     match scope {
         Scope::Project(name) => {
             folders.insert(name, here);
         }
         Scope::User => {
-            for row in scope.batches(database, Among::All)? {
+            for row in scope.batches(database, BatchScope::All)? {
                 folders.entry(row.project).or_insert(row.repository);
             }
         }
@@ -153,7 +155,7 @@ fn is_wanted() -> Result<bool, Failures> {
     Ok(is_wanted)
 }
 
-fn show(finds: &[&Find]) {
+fn show(finds: &[&Garbage]) {
     if finds.is_empty() {
         print(format_args!("Nothing to remove.\n"));
         return;
@@ -173,17 +175,19 @@ fn show(finds: &[&Find]) {
             size.unwrap_or_default(),
         ));
     }
-    if finds
-        .iter()
-        .any(|find| matches!(find.what, What::Worktree { .. } | What::Resolution { .. }))
-    {
+    if finds.iter().any(|find| {
+        matches!(
+            find.what,
+            GarbageKind::Worktree { .. } | GarbageKind::Resolution { .. }
+        )
+    }) {
         print(format_args!(
             "{DIM}Files in worktrees are kept first; `pleach recover` restores them.{DIM:#}\n"
         ));
     }
 }
 
-fn report(removed: &Removed, repacked: &[Repacked]) {
+fn report(removed: &GarbageRemoved, repacked: &[Repacked]) {
     for note in &removed.notes {
         tell_error(format_args!("note: {}\n", one_line(note)));
     }
@@ -204,7 +208,7 @@ fn report(removed: &Removed, repacked: &[Repacked]) {
     }
 }
 
-fn print_json(finds: &[&Find], notes: &[String], repacked: &[Repacked], is_dry: bool) {
+fn print_json(finds: &[&Garbage], notes: &[String], repacked: &[Repacked], is_dry: bool) {
     let list: Vec<Value> = finds.iter().map(|find| entry(find)).collect();
     let freed: u64 = finds.iter().filter_map(|find| find.bytes).sum();
     let stores: Vec<_> = repacked
@@ -216,18 +220,18 @@ fn print_json(finds: &[&Find], notes: &[String], repacked: &[Repacked], is_dry: 
     print(format_args!("{answer:#}\n"));
 }
 
-fn entry(find: &Find) -> Value {
+fn entry(find: &Garbage) -> Value {
     let reference = match &find.what {
-        What::KeptWork { name, .. } | What::Branch { name, .. } => Some(name),
+        GarbageKind::KeptWork { name, .. } | GarbageKind::Branch { name, .. } => Some(name),
         _ => None,
     };
     let path = match &find.what {
-        What::Worktree { path, .. } | What::Resolution { path, .. } | What::Socket { path } => {
-            Some(path)
-        }
-        What::Transcripts { folder } | What::EmptyFolder { folder } | What::Damaged { folder } => {
-            Some(folder)
-        }
+        GarbageKind::Worktree { path, .. }
+        | GarbageKind::Resolution { path, .. }
+        | GarbageKind::Socket { path } => Some(path),
+        GarbageKind::Transcripts { folder }
+        | GarbageKind::EmptyFolder { folder }
+        | GarbageKind::Damaged { folder } => Some(folder),
         _ => None,
     };
     json!({

@@ -1,7 +1,7 @@
 //! `pleach init`: a first configuration, from what is found.
 
 use anstyle::Style;
-use pleach_engine::init::Draft;
+use pleach_engine::init::ConfigDraft;
 use pleach_system::text::shell_words::quoted;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &InitArgs) -> Result<Exit, Failures> {
 }
 
 fn begin(arguments: &InitArgs) -> Result<Exit, Failures> {
-    let draft = Draft::of(&current_folder()?);
+    let draft = ConfigDraft::for_project(&current_folder()?);
     if !arguments.dry_run {
         draft.write()?;
     }
@@ -34,7 +34,7 @@ fn begin(arguments: &InitArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-fn print(draft: &Draft) {
+fn print(draft: &ConfigDraft) {
     let path = one_line(&draft.path.to_string_lossy());
     output::print(format_args!("wrote {path}\n"));
     let width = draft.set.iter().map(|(key, ..)| key.len()).max();
@@ -71,7 +71,7 @@ fn print(draft: &Draft) {
     }
 }
 
-fn print_json(draft: &Draft) {
+fn print_json(draft: &ConfigDraft) {
     let set = draft.set.iter().map(|(key, value, because)| {
         // The value as a file would say it, since the file is what it is about.
         json!({"key": key, "value": value, "because": because})

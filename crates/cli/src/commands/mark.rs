@@ -7,9 +7,9 @@ use std::time::Duration;
 use pleach_domain::id::IdRange;
 use pleach_domain::plan::{Index, Plan};
 use pleach_domain::problem::nearest_id;
-use pleach_domain::select::{Selection, Term};
+use pleach_domain::select::{Selection, SelectionTerm};
 use pleach_domain::task::TaskStatus;
-use pleach_engine::plan_file::{PlanFile, RewriteError, Settled};
+use pleach_engine::plan_file::{DisplacedOutcome, PlanFile, RewriteError};
 use pleach_formats::{Change, Document, Identity, Marker, StatusFile, WriteBackError, set_markers};
 use pleach_log::database::MarkedTask;
 use serde_json::json;
@@ -95,8 +95,8 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
     let mut positions = Vec::new();
     for term in selection.terms() {
         let found: Vec<usize> = match term {
-            Term::Id(id) => index.find(id).into_iter().collect(),
-            Term::Range { first, last } => {
+            SelectionTerm::Id(id) => index.find(id).into_iter().collect(),
+            SelectionTerm::Range { first, last } => {
                 let range = IdRange::between(first, last).expect("the parser checked it");
                 let tasks = plan.tasks.iter().enumerate();
                 tasks
@@ -104,7 +104,7 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
                     .map(|(at, _)| at)
                     .collect()
             }
-            Term::Phase(phase) => {
+            SelectionTerm::Phase(phase) => {
                 let tasks = plan.tasks.iter().enumerate();
                 tasks
                     .filter(|(_, task)| task.phase == Some(*phase))
@@ -327,7 +327,7 @@ fn write<E>(
                     .into()
             }
         })?;
-        if written.displaced.settle_after(SLOW_EDITOR)? == Settled::Quiet {
+        if written.displaced.settle_after(SLOW_EDITOR)? == DisplacedOutcome::Quiet {
             return Ok(());
         }
     }

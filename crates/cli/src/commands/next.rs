@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::graph::Graph;
-use pleach_domain::next::{NextRules, Offer, Rule, next};
+use pleach_domain::next::{NextRules, Offer, RuleUse, next};
 use pleach_domain::plan::Plan;
 use pleach_engine::plan_file::PlanFile;
 use pleach_formats::StatusFile;
@@ -59,11 +59,11 @@ fn answer(arguments: &NextArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-fn rule(ignored: bool) -> Rule {
+fn rule(ignored: bool) -> RuleUse {
     if ignored {
-        Rule::Ignored
+        RuleUse::Ignored
     } else {
-        Rule::Respected
+        RuleUse::Respected
     }
 }
 

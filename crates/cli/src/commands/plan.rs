@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Order};
-use pleach_domain::problem::{Code, Problem};
+use pleach_domain::problem::{Problem, ProblemCode};
 use pleach_engine::start::Chosen;
 use serde::Serialize;
 
@@ -72,7 +72,7 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
 
 /// A phase that is not open can be looked at, though not run.
 fn looked_at(mut chosen: Chosen) -> Chosen {
-    let is_closed = |problem: &mut Problem| problem.code == Code::PhaseNotOpen;
+    let is_closed = |problem: &mut Problem| problem.code == ProblemCode::PhaseNotOpen;
     let closed: Vec<Problem> = chosen.errors.extract_if(.., is_closed).collect();
     chosen.warnings.splice(0..0, closed);
     chosen

@@ -8,7 +8,7 @@ use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_formats::StatusFile;
 use pleach_log::database::Database;
-use pleach_log::outlook::{Outlook, Setting};
+use pleach_log::outlook::{Outlook, OutlookInput};
 use pleach_log::scope::Scope;
 use pleach_system::state_folder::StateFolder;
 
@@ -33,7 +33,7 @@ fn show(arguments: &ProgressArgs) -> Result<Exit, Failures> {
         database: Database::open(&state)?,
         state,
     };
-    let scope = Scope::of(&sight.state, &current_folder()?)?;
+    let scope = Scope::of_folder(&sight.state, &current_folder()?)?;
     let on_terminal = terminal::can_draw(&std::io::stdout()) && !arguments.json;
     let mut screen = RedrawnLines::default();
     let mut told = Vec::new();
@@ -75,14 +75,14 @@ fn look(arguments: &ProgressArgs, sight: &BatchSource, scope: &Scope) -> Result<
     let path = path.and_then(|path| path.canonicalize().ok());
     let name = path.map(|path| path.to_string_lossy().into_owned());
     let settings = Settings::load(&project_folder(&current_folder()?), Config::default())?;
-    let setting = Setting {
+    let setting = OutlookInput {
         state: &sight.state,
         database: &sight.database,
         project: scope.project(),
         plan: name.as_deref(),
         at_once: settings.turns(plan.tasks.len()).slots(),
     };
-    Ok(Outlook::of(&plan, &setting)?)
+    Ok(Outlook::compute(&plan, &setting)?)
 }
 
 /// The plan with the states of a status file.

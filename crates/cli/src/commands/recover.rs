@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::id::BatchNumber;
-use pleach_engine::kept::{Also, Back, KeptError, KeptWork, Recovered, Which, list, recover};
+use pleach_engine::kept::{
+    KeptError, KeptSelector, KeptWork, OtherCopy, RecoveredTo, RecoveredWork, list, recover,
+};
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_git::git::{CommitId, Git, Store};
 use pleach_log::database::Database;
@@ -46,9 +48,12 @@ fn list_kept(state: &StateFolder, arguments: &RecoverArgs) -> Result<Exit, Failu
         Some(store) => list(store, &Database::open(state)?)?,
         None => Vec::new(),
     };
-    let merged = all.iter().filter(|work| work.also == Also::Merged).count();
+    let merged = all
+        .iter()
+        .filter(|work| work.also == OtherCopy::Merged)
+        .count();
     if !arguments.all {
-        all.retain(|work| work.also != Also::Merged);
+        all.retain(|work| work.also != OtherCopy::Merged);
     }
     // What stood on a branch is mostly what an attempt left.
     let of_attempts: HashSet<CommitId> = all
@@ -102,9 +107,9 @@ fn print_list(works: &[(KeptWork, Option<usize>)]) {
         let old = old(work).map(age).unwrap_or_default();
         let files = files.map_or_else(String::new, |files| count(files, "file"));
         let also = match &work.also {
-            Also::Nowhere => String::new(),
-            Also::Branch(branch) => format!("in {}", one_line(branch)),
-            Also::Merged => "merged".to_owned(),
+            OtherCopy::Nowhere => String::new(),
+            OtherCopy::Branch(branch) => format!("in {}", one_line(branch)),
+            OtherCopy::Merged => "merged".to_owned(),
         };
         let commit: String = work.commit.as_str().chars().take(10).collect();
         let rest = format!("{old:>5}  {files:<9}  {commit}  {also}");
@@ -152,9 +157,9 @@ fn print_json(works: &[(KeptWork, Option<usize>)]) {
                 "byHand": origin.is_some_and(|origin| origin.by_hand),
                 "keptAt": work.kept_at.map(pleach_system::text::moment::rfc3339),
                 "files": files,
-                "merged": work.also == Also::Merged,
+                "merged": work.also == OtherCopy::Merged,
                 "branch": match &work.also {
-                    Also::Branch(branch) => Some(branch),
+                    OtherCopy::Branch(branch) => Some(branch),
                     _ => None,
                 },
             })
@@ -179,9 +184,9 @@ fn bring_back(
     }
     let task = arguments.task.as_ref();
     let which = match arguments.attempt {
-        Some(attempt) => Which::Attempt(attempt),
-        None if arguments.by_hand => Which::ByHand,
-        None => Which::Last,
+        Some(attempt) => KeptSelector::Attempt(attempt),
+        None if arguments.by_hand => KeptSelector::ByHand,
+        None => KeptSelector::Last,
     };
     let recovered = recover(state, &database, &stored, task, which)?;
     if arguments.json {
@@ -192,12 +197,12 @@ fn bring_back(
                     "key": work.task.as_str(),
                     "attempt": work.attempt,
                     "branch": match &work.back {
-                        Back::Branch(branch) => Some(branch),
-                        Back::Folder(_) | Back::Unchanged => None,
+                        RecoveredTo::Branch(branch) => Some(branch),
+                        RecoveredTo::Folder(_) | RecoveredTo::Unchanged => None,
                     },
                     "folder": match &work.back {
-                        Back::Branch(_) | Back::Unchanged => None,
-                        Back::Folder(folder) => Some(folder.to_string_lossy()),
+                        RecoveredTo::Branch(_) | RecoveredTo::Unchanged => None,
+                        RecoveredTo::Folder(folder) => Some(folder.to_string_lossy()),
                     },
                     "commit": work.commit.as_str(),
                     "basis": work.basis.as_ref().map(CommitId::as_str),
@@ -214,9 +219,9 @@ fn bring_back(
     Ok(Exit::Success)
 }
 
-fn print_recovered(work: &Recovered, original: &Path) {
+fn print_recovered(work: &RecoveredWork, original: &Path) {
     let (back, look) = match &work.back {
-        Back::Unchanged => {
+        RecoveredTo::Unchanged => {
             let task = one_line(work.task.as_str());
             print(format_args!(
                 "  task {task}, {}  changed no files, so no branch was created\n",
@@ -224,11 +229,11 @@ fn print_recovered(work: &Recovered, original: &Path) {
             ));
             return;
         }
-        Back::Branch(branch) => {
+        RecoveredTo::Branch(branch) => {
             let look = look_at_branch(&one_line(&quoted(branch)), work);
             (one_line(branch), look)
         }
-        Back::Folder(folder) => {
+        RecoveredTo::Folder(folder) => {
             let shown = |path: &Path| one_line(&quoted(&path.to_string_lossy()));
             let look = format!("diff -r {} {}", shown(original), shown(folder));
             (one_line(&folder.to_string_lossy()), look)
@@ -241,14 +246,14 @@ fn print_recovered(work: &Recovered, original: &Path) {
     ));
 }
 
-fn by(work: &Recovered) -> String {
+fn by(work: &RecoveredWork) -> String {
     match work.attempt {
         Some(attempt) => format!("attempt {attempt}"),
         None => "by hand".to_owned(),
     }
 }
 
-fn look_at_branch(branch: &str, work: &Recovered) -> String {
+fn look_at_branch(branch: &str, work: &RecoveredWork) -> String {
     let basis = work.basis.as_ref().map(CommitId::as_str);
     let basis: String = basis.unwrap_or_default().chars().take(10).collect();
     if basis.is_empty() {

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::task_state::Ending;
-use pleach_engine::control::{Control, Effect};
-use pleach_engine::resolve::{Begun, Resolution, ResolveError, Resolved, Started};
+use pleach_engine::control::{Control, ControlOutcome};
+use pleach_engine::resolve::{
+    OpenedConflict, Resolution, ResolutionStart, ResolveError, ResolvedConflict,
+};
 use pleach_engine::run::{Prepared, Summary};
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::Database;
@@ -36,7 +38,7 @@ pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
     let answer = StateFolder::of_user()
         .map_err(Failures::from)
         .and_then(|state| {
-            let person = Person {
+            let person = ResolveSession {
                 state: &state,
                 id: find_batch(&state, arguments.batch)?,
                 arguments,
@@ -54,7 +56,7 @@ pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
 }
 
 /// Whoever resolves something.
-struct Person<'a> {
+struct ResolveSession<'a> {
     state: &'a StateFolder,
     /// The id of the batch.
     id: u32,
@@ -62,7 +64,7 @@ struct Person<'a> {
     reader: Reader,
 }
 
-impl Person<'_> {
+impl ResolveSession<'_> {
     fn resolution(&self) -> Result<Resolution<'_>, Failures> {
         let task = &self.arguments.task;
         Ok(Resolution::find(self.state, self.id, task)?)
@@ -89,7 +91,7 @@ impl Person<'_> {
         Ok(Exit::Success)
     }
 
-    fn print(&self, started: &Started) {
+    fn print(&self, started: &OpenedConflict) {
         let ResolveArgs { batch, task, .. } = self.arguments;
         let task = one_line(task.as_str());
         let what = match started.files.len() {
@@ -97,8 +99,8 @@ impl Person<'_> {
             files => format!("{} to resolve", count(files, "file")),
         };
         let again = match started.begun {
-            Begun::Now => "",
-            Begun::Before => ", already started",
+            ResolutionStart::Now => "",
+            ResolutionStart::Before => ", already started",
         };
         print(format_args!(
             "Task {BOLD}{task}{BOLD:#} of batch {batch}: {what}{again}\n  {}\n",
@@ -123,7 +125,7 @@ impl Person<'_> {
         ));
     }
 
-    fn print_json(&self, started: &Started) {
+    fn print_json(&self, started: &OpenedConflict) {
         let files = started.files.iter();
         let files: Vec<_> = files
             .map(|(path, kind)| json!({"path": path.to_string_lossy(), "kind": kind.as_str()}))
@@ -134,7 +136,7 @@ impl Person<'_> {
             "key": self.arguments.task.as_str(),
             "path": started.path,
             "files": files,
-            "begunBefore": started.begun == Begun::Before,
+            "begunBefore": started.begun == ResolutionStart::Before,
         });
         print(format_args!("{answer:#}\n"));
     }
@@ -158,21 +160,21 @@ impl Person<'_> {
             program: &program,
         };
         match control.resolve(&self.arguments.task, &resolved)? {
-            Effect::Done { message } => {
+            ControlOutcome::Done { message } => {
                 tell_done(self.state, batch, &message, self.reader)?;
                 self.outcome()
             }
-            Effect::Run(prepared) if self.arguments.detach => {
+            ControlOutcome::Run(prepared) if self.arguments.detach => {
                 // It lets go of the batch, for whoever goes on in the background.
                 drop(prepared);
                 start_detached(self.state, &program, &[], self.reader)
             }
-            Effect::Run(prepared) => self.go_on(*prepared, &resolved),
+            ControlOutcome::Run(prepared) => self.go_on(*prepared, &resolved),
         }
     }
 
     /// Runs the batch to its end, with the result in it.
-    fn go_on(&self, prepared: Prepared, resolved: &Resolved) -> Result<Exit, Failures> {
+    fn go_on(&self, prepared: Prepared, resolved: &ResolvedConflict) -> Result<Exit, Failures> {
         let summary = carry_out(prepared, self.reader, |number| {
             if self.arguments.in_background {
                 detach::announce(&number.to_string());
@@ -190,7 +192,7 @@ impl Person<'_> {
         Ok(exit(&summary))
     }
 
-    fn was_passed_over(&self, summary: &Summary, resolved: &Resolved) -> bool {
+    fn was_passed_over(&self, summary: &Summary, resolved: &ResolvedConflict) -> bool {
         let task = summary
             .tasks
             .iter()
@@ -235,7 +237,7 @@ impl Person<'_> {
 }
 
 /// Opens what conflicts and is there.
-fn edit(editor: &str, started: &Started) -> Result<(), Failures> {
+fn edit(editor: &str, started: &OpenedConflict) -> Result<(), Failures> {
     let is_there = |path: &&PathBuf| started.path.join(path).is_file();
     let files = started.files.iter().map(|(path, _)| path);
     let files: Vec<PathBuf> = files.filter(is_there).map(|path| below(path)).collect();

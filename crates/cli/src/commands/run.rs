@@ -14,7 +14,7 @@ use pleach_domain::phase::Threshold;
 use pleach_engine::config::Settings;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
-    Prepared, Proofs, RunError, RunRequest, Summary, Where, interrupted, rehearse, take_up,
+    Prepared, Proofs, RunError, RunRequest, Summary, WorkPlace, interrupted, rehearse, take_up,
 };
 use pleach_engine::start::Errand;
 use pleach_log::database::BatchRow;
@@ -300,7 +300,7 @@ impl Place {
     }
 
     /// Says what would be done, and does nothing.
-    fn rehearse(&self, request: &RunRequest, place: Where) -> Result<Exit, Failures> {
+    fn rehearse(&self, request: &RunRequest, place: WorkPlace) -> Result<Exit, Failures> {
         let found = rehearse(request)?;
         let shown = PreviewInput::new(request, place);
         let agent = shown.agent(&self.program);

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use pleach_domain::id::BatchNumber;
 use pleach_engine::stored_batch::LookupError;
-use pleach_log::database::{Among, Database};
-use pleach_log::scope::{Found, Scope};
+use pleach_log::database::{BatchScope, Database};
+use pleach_log::scope::{FoundBatches, Scope};
 use pleach_log::view::BatchView;
 use pleach_system::state_folder::StateFolder;
 use serde_json::json;
@@ -80,7 +80,7 @@ impl BatchSource {
                 RepositoryLabel::Omitted,
             ));
         }
-        let scope = Scope::of(&self.state, &current_folder()?)?;
+        let scope = Scope::of_folder(&self.state, &current_folder()?)?;
         let home = match scope {
             Scope::Project(_) => RepositoryLabel::Omitted,
             Scope::User => RepositoryLabel::Shown,
@@ -90,12 +90,12 @@ impl BatchSource {
             Ok(rows.into_iter().map(|row| row.id).collect())
         };
         let mut meant = ids(if arguments.all {
-            Among::All
+            BatchScope::All
         } else {
-            Among::Open
+            BatchScope::Open
         })?;
         if meant.is_empty() {
-            meant = ids(Among::All)?;
+            meant = ids(BatchScope::All)?;
             meant.truncate(1);
         }
         Ok((meant, home))
@@ -223,11 +223,11 @@ impl RedrawnLines {
 
 /// The id of the batch that has a number in the project around, or among all of this user outside of one.
 pub(crate) fn find_batch(state: &StateFolder, number: BatchNumber) -> Result<u32, Failures> {
-    let scope = Scope::of(state, &current_folder()?)?;
+    let scope = Scope::of_folder(state, &current_folder()?)?;
     let failure = |code, message: String| Failure::new(Exit::Usage, code, message);
     Err(match scope.find(&Database::open(state)?, number)? {
-        Found::One(id) => return Ok(id),
-        Found::Nothing => {
+        FoundBatches::One(id) => return Ok(id),
+        FoundBatches::Nothing => {
             let place = if scope.project().is_some() {
                 " in this project"
             } else {
@@ -239,7 +239,7 @@ pub(crate) fn find_batch(state: &StateFolder, number: BatchNumber) -> Result<u32
             )
             .hint("`pleach status --all` lists all batches")
         }
-        Found::Several(mut repositories) => {
+        FoundBatches::Several(mut repositories) => {
             repositories.sort();
             repositories.dedup();
             let places: Vec<String> = { repositories.iter() }

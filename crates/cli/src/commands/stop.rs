@@ -1,7 +1,7 @@
 //! `pleach stop`: has a batch finish what runs and start nothing new.
 
-use pleach_engine::control::{Control, Effect, stopped};
-use pleach_log::database::{Among, Database};
+use pleach_engine::control::{Control, ControlOutcome, stopped};
+use pleach_log::database::{BatchScope, Database};
 use pleach_log::scope::Scope;
 use pleach_system::state_folder::StateFolder;
 
@@ -32,8 +32,8 @@ fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
         program: &own_program()?,
     };
     let message = match control.stop()? {
-        Effect::Done { message } => message,
-        Effect::Run(prepared) => {
+        ControlOutcome::Done { message } => message,
+        ControlOutcome::Run(prepared) => {
             end(control.number(), *prepared)?;
             stopped(control.number())
         }
@@ -44,8 +44,8 @@ fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
 
 /// The newest batch of this project that is not over.
 fn last_open(state: &StateFolder) -> Result<u32, Failures> {
-    let scope = Scope::of(state, &current_folder()?)?;
-    let open = scope.batches(&Database::open(state)?, Among::Open)?;
+    let scope = Scope::of_folder(state, &current_folder()?)?;
+    let open = scope.batches(&Database::open(state)?, BatchScope::Open)?;
     let last = open.first().map(|row| row.id);
     let nothing = || Failure::new(Exit::Usage, "nothing_running", "no batch is running here");
     Ok(last.ok_or_else(|| nothing().hint("`pleach status --all` lists all batches"))?)

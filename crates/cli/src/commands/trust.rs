@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pleach_engine::config::{Layers, Settings};
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::trust::Openings;
+use pleach_engine::trust::TrustRequest;
 use pleach_log::database::Database;
 use pleach_system::state_folder::StateFolder;
 
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-fn openings(project: &Path) -> Result<Openings, Failures> {
+fn openings(project: &Path) -> Result<TrustRequest, Failures> {
     let folder = project.canonicalize().map_err(|error| {
         let message = format!("could not find {}: {error}", project.display());
         Failure::new(Exit::Usage, "project_not_found", message)
@@ -65,7 +65,7 @@ fn openings(project: &Path) -> Result<Openings, Failures> {
     let folder = project_folder(&folder);
     let layers = Layers::load(&folder)?;
     let settings = Settings::of_layers(&layers, &folder)?;
-    Ok(Openings::of(&layers, &settings, &folder))
+    Ok(TrustRequest::find(&layers, &settings, &folder))
 }
 
 fn ask() -> Result<(), Failures> {

@@ -3,8 +3,10 @@
 mod proof;
 
 use anstyle::{AnsiColor, Style};
-use pleach_git::git::{CommitId, Git, Named, Put, Repository};
-use pleach_git::weave::{Conflict, Kind, Loom, Outcome, Strand, Weave, foresee};
+use pleach_git::git::{BranchPut, CommitId, Git, NamedCommit, Repository};
+use pleach_git::weave::{
+    Conflict, ConflictKind, Strand, StrandOutcome, Weave, WeaveFolder, foresee,
+};
 use pleach_system::text::hidden::is_hidden;
 use pleach_system::text::shell_words::quoted;
 use serde_json::{Value, json};
@@ -34,15 +36,16 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
     }
     let onto = repository.resolve_base(arguments.onto.as_deref())?;
     let strands = strands(&repository, &arguments.branches)?;
-    let loom = Loom::of_repository(&repository)?;
+    let weave_folder = WeaveFolder::of_repository(&repository)?;
     let strategy = arguments.merge;
-    let first = foresee(&loom, &onto, &strands, strategy)?;
+    let first = foresee(&weave_folder, &onto, &strands, strategy)?;
     let conflicts = first.weave.outcomes.iter().any(is_left_out);
     let is_refused = arguments.on_conflict == OnBranchConflict::Fail && conflicts;
     let (foreseen, fates, tests) = match &arguments.validate {
         Some(command) if !is_refused => {
             let proof = proof::prove(command, arguments, &onto, &strands, &first.weave.outcomes)?;
-            let (woven, fates) = proof.weave_again(&loom, &onto, &strands, strategy, &first)?;
+            let (woven, fates) =
+                proof.weave_again(&weave_folder, &onto, &strands, strategy, &first)?;
             (woven, fates, Some(command.as_str()))
         }
         _ => {
@@ -84,8 +87,8 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
     })
 }
 
-pub(super) fn is_left_out(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Conflict(_))
+pub(super) fn is_left_out(outcome: &StrandOutcome) -> bool {
+    matches!(outcome, StrandOutcome::Conflict(_))
 }
 
 fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Failures> {
@@ -95,8 +98,8 @@ fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Fai
     for (name, commit) in names.iter().zip(commits) {
         let name_as = |what: &str| format!("{what} '{}'", one_line(name));
         let found = match commit {
-            Some(Named::Branch(commit)) => Some((name_as("branch"), commit)),
-            Some(Named::Other(commit)) => Some((name_as("commit"), commit)),
+            Some(NamedCommit::Branch(commit)) => Some((name_as("branch"), commit)),
+            Some(NamedCommit::Other(commit)) => Some((name_as("commit"), commit)),
             None => None,
         };
         match found {
@@ -122,7 +125,7 @@ fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Fai
 /// What became of a branch.
 pub(super) enum BranchOutcome {
     /// What weaving made of it.
-    Woven(Outcome),
+    Woven(StrandOutcome),
     /// The tests fail with it.
     Invalid,
 }
@@ -140,7 +143,7 @@ struct WeaveReport<'r> {
     fates: &'r [BranchOutcome],
     /// The command that proved it.
     tests: Option<&'r str>,
-    put: Option<Put>,
+    put: Option<BranchPut>,
 }
 
 impl WeaveReport<'_> {
@@ -168,7 +171,7 @@ impl WeaveReport<'_> {
             .filter(|(_, fate)| matches!(fate, BranchOutcome::Invalid));
         let invalid: Vec<_> = invalid.map(|(branch, _)| branch).collect();
         let conflicted = self.each().filter_map(|(branch, fate)| {
-            let BranchOutcome::Woven(Outcome::Conflict(conflict)) = fate else {
+            let BranchOutcome::Woven(StrandOutcome::Conflict(conflict)) = fate else {
                 return None;
             };
             let kinds = conflict
@@ -200,14 +203,14 @@ impl WeaveReport<'_> {
         for (branch, fate) in self.each() {
             let branch = one_line(branch);
             match fate {
-                BranchOutcome::Woven(Outcome::Merged) if is_listed => {
+                BranchOutcome::Woven(StrandOutcome::Merged) if is_listed => {
                     output::print(format_args!("  {GREEN}✓{GREEN:#} {branch}\n"));
                 }
-                BranchOutcome::Woven(Outcome::AlreadyIn) if is_listed => output::print(
+                BranchOutcome::Woven(StrandOutcome::AlreadyIn) if is_listed => output::print(
                     format_args!("  {GREEN}·{GREEN:#} {branch}  {DIM}already contained{DIM:#}\n"),
                 ),
-                BranchOutcome::Woven(Outcome::Merged | Outcome::AlreadyIn) => {}
-                BranchOutcome::Woven(Outcome::Conflict(conflict)) => {
+                BranchOutcome::Woven(StrandOutcome::Merged | StrandOutcome::AlreadyIn) => {}
+                BranchOutcome::Woven(StrandOutcome::Conflict(conflict)) => {
                     self.print_conflict(&branch, conflict);
                 }
                 BranchOutcome::Invalid => output::print(format_args!(
@@ -228,9 +231,9 @@ impl WeaveReport<'_> {
         let where_to = match (self.put, &self.arguments.name) {
             (Some(put), Some(name)) => {
                 let how = match put {
-                    Put::Created => "",
-                    Put::Advanced => " (advanced)",
-                    Put::Unchanged => " (unchanged)",
+                    BranchPut::Created => "",
+                    BranchPut::Advanced => " (advanced)",
+                    BranchPut::Unchanged => " (unchanged)",
                 };
                 format!(" into {BOLD}{}{BOLD:#}{how}", one_line(name))
             }
@@ -273,7 +276,7 @@ impl WeaveReport<'_> {
     /// The command that shows what collides, for files with lines in the file itself.
     fn show_command(&self, branch: &str, conflict: &Conflict) -> Option<String> {
         let first = conflict.files.first()?;
-        if first.kind == Kind::Unrelated {
+        if first.kind == ConflictKind::Unrelated {
             return None;
         }
         let partner = match conflict.with.as_slice() {
@@ -295,7 +298,7 @@ impl WeaveReport<'_> {
         let content = conflict
             .files
             .iter()
-            .find(|file| file.kind == Kind::Content);
+            .find(|file| file.kind == ConflictKind::Content);
         Some(match content {
             // A name that a terminal would act on, or that is not shown as it is, is not printed.
             Some(file) if !file.path.contains(is_unprintable) => {
@@ -313,18 +316,18 @@ fn branches(number: usize) -> String {
     }
 }
 
-pub(crate) fn in_words(kind: Kind) -> &'static str {
+pub(crate) fn in_words(kind: ConflictKind) -> &'static str {
     match kind {
-        Kind::Content => "both changed the same lines",
-        Kind::ModifyDelete => "one changed it, the other deleted it",
-        Kind::Rename => "it or its folder was renamed",
-        Kind::Mode => "its mode was changed differently",
-        Kind::Submodule => "both moved the submodule",
-        Kind::Binary => "both changed a binary file",
-        Kind::FileAndFolder => "a file on one side, a folder on the other",
-        Kind::Unrelated => "the histories are unrelated",
-        Kind::GitAborted => "git aborted with an internal error",
-        Kind::Other => "it does not merge",
+        ConflictKind::Content => "both changed the same lines",
+        ConflictKind::ModifyDelete => "one changed it, the other deleted it",
+        ConflictKind::Rename => "it or its folder was renamed",
+        ConflictKind::Mode => "its mode was changed differently",
+        ConflictKind::Submodule => "both moved the submodule",
+        ConflictKind::Binary => "both changed a binary file",
+        ConflictKind::FileAndFolder => "a file on one side, a folder on the other",
+        ConflictKind::Unrelated => "the histories are unrelated",
+        ConflictKind::GitAborted => "git aborted with an internal error",
+        ConflictKind::Other => "it does not merge",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use pleach_git::git::{CommitId, Git, Store};
-use pleach_git::worktree::{Listed, TreeState, list};
+use pleach_git::worktree::{ListedWorktree, TreeState, list};
 use pleach_system::state_folder::StateFolder;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &WorktreesArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-fn find() -> Result<Vec<Listed>, Failures> {
+fn find() -> Result<Vec<ListedWorktree>, Failures> {
     let stores = StateFolder::of_user()?.stores();
     let store = Store::existing(Git::find()?, &stores, &current_folder()?)?;
     match store {
@@ -41,7 +41,7 @@ fn find() -> Result<Vec<Listed>, Failures> {
 }
 
 /// The last two parts of its path, as `batch-3/task-63`.
-fn name(worktree: &Listed) -> String {
+fn name(worktree: &ListedWorktree) -> String {
     let parts: Vec<_> = worktree.path.components().rev().take(2).collect();
     let parts = parts
         .iter()
@@ -50,7 +50,7 @@ fn name(worktree: &Listed) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-fn print(found: &[Listed]) {
+fn print(found: &[ListedWorktree]) {
     let names: Vec<String> = found.iter().map(|tree| one_line(&name(tree))).collect();
     let width = names.iter().map(|name| name.width()).max().unwrap_or(0);
     for (worktree, name) in found.iter().zip(&names) {
@@ -76,14 +76,14 @@ fn print(found: &[Listed]) {
 }
 
 /// What whoever goes there should know: a shell prompt that asks git is enough to run what an agent configured.
-fn warning(worktree: &Listed) -> String {
+fn warning(worktree: &ListedWorktree) -> String {
     if worktree.is_safe || !worktree.path.is_dir() {
         return String::new();
     }
     format!("  {YELLOW}unsafe: do not run git here{YELLOW:#}")
 }
 
-fn print_json(found: &[Listed]) {
+fn print_json(found: &[ListedWorktree]) {
     let worktrees: Vec<_> = found
         .iter()
         .map(|worktree| {

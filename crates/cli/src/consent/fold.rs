@@ -1,6 +1,6 @@
 //! Which changes are named to a person, and which are only counted: never what sets or runs something.
 
-use pleach_engine::consent::{Change, ChangeKind};
+use pleach_engine::consent::{ChangeKind, SteeringChange};
 
 use crate::output::one_line;
 
@@ -49,7 +49,7 @@ impl std::fmt::Display for Folded {
 }
 
 /// What is named, and what is only counted, folder by folder: never what sets or runs something.
-pub(super) fn fold(changes: &[Change]) -> (Vec<&Change>, Vec<Folded>) {
+pub(super) fn fold(changes: &[SteeringChange]) -> (Vec<&SteeringChange>, Vec<Folded>) {
     let mut shown = Vec::new();
     let mut folders: Vec<(&str, usize)> = Vec::new();
     for change in changes {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_sets_or_runs_something_is_always_named() {
-        let file = |path: String, role| Change::of_file(path, ChangeKind::New, role);
+        let file = |path: String, role| SteeringChange::of_file(path, ChangeKind::New, role);
         let mut changes = Vec::new();
         for number in 0..60 {
             changes.push(file(format!(".claude/hooks/{number}.sh"), Role::Hooks));

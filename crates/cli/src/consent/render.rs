@@ -3,13 +3,13 @@
 //! Whatever is in a text, each of its rows begins with a sign: none can pass for another entry of the list.
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::consent::{Change, What};
+use pleach_engine::consent::{SteeringChange, SteeringSubject};
 use pleach_system::text::shell_words::quoted;
 use unicode_width::UnicodeWidthChar as _;
 
 use super::fold::{fold, word};
 use crate::output::{exact_line, one_line, tell_error};
-use crate::terminal::Size;
+use crate::terminal::TerminalSize;
 
 const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default();
@@ -32,8 +32,8 @@ const MOST_LINES_OF_ALL: usize = 100;
 const LONGEST_LINE: usize = 500;
 
 /// Lists changes on standard error; `all` is the command that names all of them, `see` the one that shows a file.
-pub(crate) fn show(heading: &str, changes: &[Change], all: &str, see: Option<&str>) {
-    let width = Size::of(std::io::stderr()).width();
+pub(crate) fn show(heading: &str, changes: &[SteeringChange], all: &str, see: Option<&str>) {
+    let width = TerminalSize::of(std::io::stderr()).width();
     tell_error(format_args!("  {}\n", one_line(heading)));
     for line in list(changes, all, width) {
         tell_error(format_args!("{line}\n"));
@@ -44,10 +44,10 @@ pub(crate) fn show(heading: &str, changes: &[Change], all: &str, see: Option<&st
 }
 
 /// The command that prints a file of a commit, with the first of the files as an example.
-pub(crate) fn git_show(commit: &str, changes: &[Change]) -> Option<String> {
+pub(crate) fn git_show(commit: &str, changes: &[SteeringChange]) -> Option<String> {
     let short = commit.get(..12)?;
     let mut files = changes.iter().filter_map(|change| match &change.what {
-        What::File(path) if change.is_there() => Some(path),
+        SteeringSubject::File(path) if change.is_there() => Some(path),
         _ => None,
     });
     // A name that is not shown as it is would be another one in a shell.
@@ -55,13 +55,13 @@ pub(crate) fn git_show(commit: &str, changes: &[Change]) -> Option<String> {
     Some(format!("git show {}", quoted(&format!("{short}:{path}"))))
 }
 
-fn list(changes: &[Change], all: &str, width: usize) -> Vec<String> {
+fn list(changes: &[SteeringChange], all: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(INDENT + 6).max(NARROWEST);
     let (shown, folded) = fold(changes);
     let mut lines = Vec::new();
     let mut lines_left = MOST_LINES_OF_ALL;
     for change in shown {
-        let (What::Setting(name) | What::File(name)) = &change.what;
+        let (SteeringSubject::Setting(name) | SteeringSubject::File(name)) = &change.what;
         let because = change.because.as_deref().map(one_line);
         let because = because.map(|text| format!("  {DIM}{text}{DIM:#}"));
         lines.push(format!(
@@ -71,8 +71,8 @@ fn list(changes: &[Change], all: &str, width: usize) -> Vec<String> {
             because.unwrap_or_default()
         ));
         let details = match &change.what {
-            What::Setting(name) => setting(name, change, room),
-            What::File(_) => file(change, room, &mut lines_left),
+            SteeringSubject::Setting(name) => setting(name, change, room),
+            SteeringSubject::File(_) => file(change, room, &mut lines_left),
         };
         let indent = " ".repeat(INDENT);
         lines.extend(details.into_iter().map(|row| format!("{indent}{row}")));
@@ -86,7 +86,7 @@ fn list(changes: &[Change], all: &str, width: usize) -> Vec<String> {
 }
 
 /// What a setting was and is, whole.
-fn setting(name: &str, change: &Change, room: usize) -> Vec<String> {
+fn setting(name: &str, change: &SteeringChange, room: usize) -> Vec<String> {
     let mut rows = Vec::new();
     for (label, text) in [("was", &change.before), ("is", &change.now)] {
         let Some(text) = text else { continue };
@@ -140,7 +140,7 @@ fn rows(text: &str, room: usize) -> Vec<String> {
 }
 
 /// The lines of a file that are different, if they are few; otherwise how many they are.
-fn file(change: &Change, room: usize, lines_left: &mut usize) -> Vec<String> {
+fn file(change: &SteeringChange, room: usize, lines_left: &mut usize) -> Vec<String> {
     if change.is_cut {
         return vec![format!("{DIM}too long to show, or not text{DIM:#}")];
     }
@@ -191,15 +191,16 @@ mod tests {
 
     use super::*;
 
-    fn change(what: What, before: Option<&str>, now: &str) -> Change {
-        let mut change = Change::of_file(String::new(), ChangeKind::Changed, Role::Settings);
+    fn change(what: SteeringSubject, before: Option<&str>, now: &str) -> SteeringChange {
+        let mut change =
+            SteeringChange::of_file(String::new(), ChangeKind::Changed, Role::Settings);
         change.what = what;
         change.before = before.map(str::to_owned);
         change.now = Some(now.to_owned());
         change
     }
 
-    fn plain(changes: &[Change], width: usize) -> String {
+    fn plain(changes: &[SteeringChange], width: usize) -> String {
         let lines = list(changes, "pleach diff 1", width).join("\n");
         anstream::adapter::strip_str(&lines).to_string()
     }
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn a_value_is_shown_to_its_end_and_cannot_pass_for_another_entry() {
         let setup = format!("make {}; curl evil", "x".repeat(190));
-        let what = What::Setting("setup".to_owned());
+        let what = SteeringSubject::Setting("setup".to_owned());
         let forged = "true\n    new     AGENTS.md\u{1b}[2K\u{202e}";
         let shown = plain(
             &[
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn of_a_very_long_value_both_ends_are_shown_with_how_much_is_between() {
         let text = format!("begin {} end", "x".repeat(10_000));
-        let what = What::Setting("validate".to_owned());
+        let what = SteeringSubject::Setting("validate".to_owned());
         let shown = plain(&[change(what, None, &text)], 80);
         assert!(shown.contains("begin x"), "{shown}");
         assert!(shown.contains("x end"), "{shown}");
@@ -241,11 +242,11 @@ mod tests {
 
     #[test]
     fn of_a_file_the_lines_that_are_different_are_shown_if_they_are_few() {
-        let what = What::File("AGENTS.md".to_owned());
+        let what = SteeringSubject::File("AGENTS.md".to_owned());
         let before = "one\ntwo\nthree\n";
         let few = change(what.clone(), Some(before), "one\n2\nthree\n");
         let many = change(what.clone(), Some(before), &"x\n".repeat(100));
-        let mut cut = Change::of_file("b".to_owned(), ChangeKind::Changed, Role::Settings);
+        let mut cut = SteeringChange::of_file("b".to_owned(), ChangeKind::Changed, Role::Settings);
         cut.is_cut = true;
         insta::assert_snapshot!(plain(&[few, many, cut], 80), @r"
             changed AGENTS.md
@@ -261,8 +262,8 @@ mod tests {
     #[test]
     fn the_command_that_shows_a_file_can_be_pasted() {
         let commit = "0123456789abcdef";
-        let file = |path: &str| change(What::File(path.to_owned()), None, "");
-        let setting = change(What::Setting("setup".to_owned()), None, "make");
+        let file = |path: &str| change(SteeringSubject::File(path.to_owned()), None, "");
+        let setting = change(SteeringSubject::Setting("setup".to_owned()), None, "make");
         let all = [setting, file("a\u{202e}b"), file("my docs/a;b.md")];
         let command = git_show(commit, &all);
         let expected = "git show '0123456789ab:my docs/a;b.md'";

@@ -168,32 +168,32 @@ impl<'a> Page<'_, 'a> {
         let shared = self.shared_by(wave);
         let mut facts = format!(" · {}", count(wave.len(), "task"));
         match shared {
-            Shared::Gate(gate) => {
+            WaveGate::Gate(gate) => {
                 facts.push_str(" · ");
                 facts.push_str(&gate.to_string());
             }
-            Shared::Phase(phase) => {
+            WaveGate::Phase(phase) => {
                 facts.push_str(" · ");
                 facts.push_str(&self.phase_name(phase));
             }
-            Shared::Nothing => {}
+            WaveGate::Nothing => {}
         }
         self.line(&[(BOLD, &format!("wave {number}")), (DIM, &facts)]);
         self.branches(wave, shared);
     }
 
     /// What every task of a wave has in common need only be said once.
-    fn shared_by(&self, wave: &[usize]) -> Shared<'a> {
+    fn shared_by(&self, wave: &[usize]) -> WaveGate<'a> {
         let gate = self.waiting.gate(wave[0]);
         let same_gate = |at: &usize| self.waiting.gate(*at) == gate;
         let phase = self.picture.task(wave[0]).phase;
         let same_phase = |at: &usize| self.picture.task(*at).phase == phase;
         if let Some(gate) = gate.filter(|_| wave.iter().all(same_gate)) {
-            return Shared::Gate(gate);
+            return WaveGate::Gate(gate);
         }
         match phase.filter(|_| wave.iter().all(same_phase)) {
-            Some(phase) => Shared::Phase(phase.0),
-            None => Shared::Nothing,
+            Some(phase) => WaveGate::Phase(phase.0),
+            None => WaveGate::Nothing,
         }
     }
 
@@ -216,7 +216,7 @@ impl<'a> Page<'_, 'a> {
         let tasks = format!(" · {} in or behind a cycle", count(stuck.len(), "task"));
         self.blank();
         self.line(&[(BOLD, "in no wave"), (DIM, &tasks)]);
-        self.branches(stuck, Shared::Nothing);
+        self.branches(stuck, WaveGate::Nothing);
     }
 
     fn settled(&mut self, settled: &[usize]) {
@@ -230,7 +230,7 @@ impl<'a> Page<'_, 'a> {
         self.line(&[(BOLD, &label), (DIM, &ids)]);
     }
 
-    fn branches(&mut self, tasks: &[usize], shared: Shared<'_>) {
+    fn branches(&mut self, tasks: &[usize], shared: WaveGate<'_>) {
         let shown = handful(tasks, self.limits.tasks, &self.is_critical);
         let more = tasks.len() - shown.len();
         let ids: Vec<String> = shown.iter().map(|at| short_id(self.picture, *at)).collect();
@@ -247,7 +247,7 @@ impl<'a> Page<'_, 'a> {
         }
     }
 
-    fn task(&mut self, branch: &str, position: usize, id: &str, shared: Shared<'_>) {
+    fn task(&mut self, branch: &str, position: usize, id: &str, shared: WaveGate<'_>) {
         let task = self.picture.task(position);
         let (mark, style) = if self.is_critical[position] {
             (MARK, ACCENT)
@@ -272,14 +272,14 @@ impl<'a> Page<'_, 'a> {
     }
 
     /// Why a task waits, as far as the heading does not say it.
-    fn tail(&self, position: usize, shared: Shared<'_>) -> String {
+    fn tail(&self, position: usize, shared: WaveGate<'_>) -> String {
         let mut parts = self.waiting.reasons(position);
         match (
             self.waiting.gate(position),
             self.picture.task(position).phase,
         ) {
-            (Some(gate), _) if !matches!(shared, Shared::Gate(_)) => parts.push(gate.to_string()),
-            (None, Some(phase)) if matches!(shared, Shared::Nothing) => {
+            (Some(gate), _) if !matches!(shared, WaveGate::Gate(_)) => parts.push(gate.to_string()),
+            (None, Some(phase)) if matches!(shared, WaveGate::Nothing) => {
                 parts.push(format!("phase {phase}"));
             }
             _ => {}
@@ -333,7 +333,7 @@ const GAP: &str = "  ";
 
 /// What the tasks of a wave have in common.
 #[derive(Clone, Copy)]
-enum Shared<'a> {
+enum WaveGate<'a> {
     Nothing,
     Gate(Gate<'a>),
     Phase(u32),

@@ -16,7 +16,7 @@ use crate::consent::few_names;
 use crate::line::Line;
 use crate::output::one_line;
 use crate::report::landing;
-use crate::terminal::Size;
+use crate::terminal::TerminalSize;
 
 const PLAIN: Style = Style::new();
 const BOLD: Style = Style::new().bold();
@@ -39,7 +39,7 @@ const NARROWEST_ACTION: usize = 8;
 const NARROWEST_TITLE: usize = 10;
 
 /// When it is drawn, and how moments are said to whoever looks.
-pub(crate) struct Moment<'a> {
+pub(crate) struct DrawClock<'a> {
     /// In milliseconds since 1970.
     pub(crate) now: u64,
     /// The time of day of a moment, such as `14:05`.
@@ -47,7 +47,7 @@ pub(crate) struct Moment<'a> {
 }
 
 /// The lines of the view: the whole batch first, then whatever is under way or waits, as far as there is room.
-pub(crate) fn draw(state: &LiveState, size: Size, moment: &Moment<'_>) -> Vec<Line> {
+pub(crate) fn draw(state: &LiveState, size: TerminalSize, moment: &DrawClock<'_>) -> Vec<Line> {
     let width = size.width();
     let mut lines = vec![total(state, width, moment)];
     lines.extend(notices(state));
@@ -85,7 +85,7 @@ fn notices(state: &LiveState) -> Vec<Line> {
 }
 
 /// How far all of it is.
-fn total(state: &LiveState, width: usize, moment: &Moment<'_>) -> Line {
+fn total(state: &LiveState, width: usize, moment: &DrawClock<'_>) -> Line {
     let tasks = &state.batch.tasks;
     let count =
         |wanted: fn(&TaskState) -> bool| tasks.iter().filter(|task| wanted(&task.state)).count();
@@ -113,7 +113,7 @@ fn total(state: &LiveState, width: usize, moment: &Moment<'_>) -> Line {
 }
 
 /// What is said of the whole, most important first.
-fn facts(state: &LiveState, over: usize, moment: &Moment<'_>) -> Vec<(Style, String)> {
+fn facts(state: &LiveState, over: usize, moment: &DrawClock<'_>) -> Vec<(Style, String)> {
     let mut facts = vec![(PLAIN, format!("{over}/{}", state.batch.tasks.len()))];
     let time = Duration::from_millis(state.history.time.until(moment.now));
     facts.push((DIM, elapsed(time)));
@@ -141,7 +141,7 @@ struct LiveRow {
     spent: Spent,
 }
 
-fn rows(state: &LiveState, moment: &Moment<'_>) -> Vec<LiveRow> {
+fn rows(state: &LiveState, moment: &DrawClock<'_>) -> Vec<LiveRow> {
     let mut rows: Vec<(u8, u64, LiveRow)> = Vec::new();
     for (place, task) in state.batch.tasks.iter().enumerate() {
         let since = state.times[place].since;
@@ -160,7 +160,7 @@ fn task_row(
     state: &LiveState,
     place: usize,
     stands: &TaskState,
-    moment: &Moment<'_>,
+    moment: &DrawClock<'_>,
 ) -> Option<(u8, LiveRow)> {
     let times = &state.times[place];
     let spinner = spinner(moment.now);
@@ -211,7 +211,7 @@ fn task_row(
 }
 
 /// What is done with the whole once all tasks are over.
-fn closing_row(state: &LiveState, moment: &Moment<'_>) -> Option<LiveRow> {
+fn closing_row(state: &LiveState, moment: &DrawClock<'_>) -> Option<LiveRow> {
     let merged = state.batch.tasks.iter();
     let merged = merged.filter(|task| matches!(task.state.ending(), Some(Ending::Merged { .. })));
     let merged = merged.count();

@@ -11,9 +11,9 @@ use pleach_domain::task_state::Commit;
 use pleach_engine::run::Progress;
 use pleach_log::database::StoredEvent;
 
-use super::draw::{Moment, draw};
+use super::draw::{DrawClock, draw};
 use super::state::LiveState;
-use crate::terminal::Size;
+use crate::terminal::TerminalSize;
 
 /// Noon of some day, when batches begin here.
 const NOON: u64 = 1_793_966_400_000;
@@ -119,11 +119,11 @@ impl Story {
             let minutes = moment / 60_000 % 1_440;
             format!("{:02}:{:02}", minutes / 60, minutes % 60)
         };
-        let moment = Moment {
+        let moment = DrawClock {
             now: NOON + self.second * 1_000,
             clock: &clock,
         };
-        let lines = draw(&self.state, Size { columns, rows }, &moment);
+        let lines = draw(&self.state, TerminalSize { columns, rows }, &moment);
         assert!(lines.len() < rows.max(2), "{} lines", lines.len());
         for line in &lines {
             assert!(line.width() < columns, "{}", line.plain());

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::list::List;
 use crate::columns::{cut, padded};
 use crate::line::Line;
-use crate::terminal::Size;
+use crate::terminal::TerminalSize;
 
 const PLAIN: Style = Style::new();
 const BOLD: Style = Style::new().bold();
@@ -24,13 +24,13 @@ const HELP: [&str; 2] = [
 ];
 
 /// How many tasks there is room for besides the rest.
-pub(crate) fn page(size: Size) -> usize {
+pub(crate) fn page(size: TerminalSize) -> usize {
     // A headline, a line for notes, and the keys; the last row is left alone.
     size.rows.saturating_sub(4).max(1)
 }
 
 /// The lines of the list; the last one is where the cursor stands.
-pub(crate) fn draw(list: &List, name: &str, size: Size) -> Vec<Line> {
+pub(crate) fn draw(list: &List, name: &str, size: TerminalSize) -> Vec<Line> {
     let width = size.width();
     let mut lines = vec![headline(list, name)];
     let (rows, at) = rows(list, width);

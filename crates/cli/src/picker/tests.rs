@@ -9,7 +9,7 @@ use super::choices;
 use super::draw::{draw, page};
 use super::list::{List, Picked};
 use crate::keys::Key;
-use crate::terminal::Size;
+use crate::terminal::TerminalSize;
 
 const PLAN: &str = "\
 ## Phase 1: Ground
@@ -21,7 +21,7 @@ const PLAN: &str = "\
 - [ ] 2.2 Set the glass (depends: 2.1)
 ";
 
-const SIZE: Size = Size {
+const SIZE: TerminalSize = TerminalSize {
     columns: 80,
     rows: 24,
 };
@@ -77,7 +77,7 @@ fn check(keys: &str, expected: &str) {
 }
 
 fn drawn(list: &List, columns: usize, rows: usize) -> String {
-    let lines = draw(list, "TODO.md", Size { columns, rows });
+    let lines = draw(list, "TODO.md", TerminalSize { columns, rows });
     assert!(lines.len() < rows, "{} lines", lines.len());
     let mut text = String::new();
     for line in lines {

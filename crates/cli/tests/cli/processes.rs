@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_system::process::{
-    Cancel, Ending, Isolation, LOG_CAP, NONCE, ProcessSpec, Record, Shim, load_record,
+    Cancel, Ending, Isolation, LOG_CAP, NONCE, ProcessRecord, ProcessSpec, Shim, load_record,
 };
 use pleach_system::secrets::Secrets;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -76,7 +76,7 @@ impl Ground {
         }
     }
 
-    fn run(&self, script: &str) -> Record {
+    fn run(&self, script: &str) -> ProcessRecord {
         run(&self.spec(script))
     }
 
@@ -97,7 +97,7 @@ fn launch() -> Shim {
 }
 
 /// Runs a program that nobody cancels; what is told is what is on the disk.
-fn run(spec: &ProcessSpec) -> Record {
+fn run(spec: &ProcessSpec) -> ProcessRecord {
     let shim = launch();
     let nonce = shim.identity().nonce.clone();
     let record = shim.run(spec, &Cancel::new().unwrap()).unwrap();
@@ -189,7 +189,7 @@ fn traces_of(nonce: &str, folder: &Path) -> Vec<String> {
 
 /// Checks that a program is over, its hostile family included.
 #[track_caller]
-fn check_gone(held: &mut Held, record: &Record, ground: &Ground, ending: &Ending) {
+fn check_gone(held: &mut Held, record: &ProcessRecord, ground: &Ground, ending: &Ending) {
     assert!(held.is_free(), "somebody of {:?} lives", held.said());
     assert_eq!(
         traces_of(&record.nonce, &ground.path("work")),

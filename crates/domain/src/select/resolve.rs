@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Selection, Term};
+use super::{Selection, SelectionTerm};
 use crate::graph::Graph;
 use crate::id::{IdRange, PhaseNumber};
 use crate::next::{NextRules, next};
 use crate::phase::{Threshold, shortfalls};
-use crate::problem::{Code, Problem, nearest_id};
-use crate::task::{Hold, Task, TaskStatus};
+use crate::problem::{Problem, ProblemCode, nearest_id};
+use crate::task::{Task, TaskHold, TaskStatus};
 
 /// How many missing ids of a range are named.
 const MOST_NAMED: usize = 10;
@@ -48,13 +48,13 @@ pub fn resolve(selection: &Selection, graph: &Graph<'_>, rules: NextRules) -> Ch
 pub fn done_among(selection: &Selection, graph: &Graph<'_>) -> Vec<usize> {
     let is_named = |task: &Task| {
         selection.terms().iter().any(|term| match term {
-            Term::Id(id) => task.id.as_str() == id,
-            Term::Range { first, last } => {
+            SelectionTerm::Id(id) => task.id.as_str() == id,
+            SelectionTerm::Range { first, last } => {
                 IdRange::between(first, last).is_some_and(|range| range.contains(task.id.as_str()))
             }
-            Term::Phase(phase) => task.phase == Some(*phase),
-            Term::Label(label) => task.labels.contains(label),
-            Term::All | Term::Failed | Term::Next(_) => false,
+            SelectionTerm::Phase(phase) => task.phase == Some(*phase),
+            SelectionTerm::Label(label) => task.labels.contains(label),
+            SelectionTerm::All | SelectionTerm::Failed | SelectionTerm::Next(_) => false,
         })
     };
     let tasks = graph.plan().tasks.iter().enumerate();
@@ -95,7 +95,7 @@ pub fn closed_phases(graph: &Graph<'_>, chosen: &[usize], threshold: Threshold) 
             "also select phase:{}, or pass --phase-threshold 0",
             short.phase
         );
-        Problem::new(Code::PhaseNotOpen, message).hint(hint)
+        Problem::new(ProblemCode::PhaseNotOpen, message).hint(hint)
     };
     closed.into_iter().map(error).collect()
 }
@@ -108,34 +108,34 @@ struct Resolver<'g, 'p> {
 }
 
 impl Resolver<'_, '_> {
-    fn take(&mut self, term: &Term, rules: NextRules) {
+    fn take(&mut self, term: &SelectionTerm, rules: NextRules) {
         match term {
-            Term::Id(id) => match self.graph.index().find(id) {
+            SelectionTerm::Id(id) => match self.graph.index().find(id) {
                 Some(position) => self.take_named(position),
                 None => self.refuse_missing(id),
             },
-            Term::Range { first, last } => {
+            SelectionTerm::Range { first, last } => {
                 let range = IdRange::between(first, last).expect("the parser checked it");
                 self.take_range(&range);
             }
-            Term::Phase(phase) => {
+            SelectionTerm::Phase(phase) => {
                 self.take_open(&format!("phase {phase}"), |task| task.phase == Some(*phase));
             }
-            Term::All => self.take_open("the plan", |_| true),
-            Term::Label(label) => self.take_open(&format!("label {label}"), |task| {
+            SelectionTerm::All => self.take_open("the plan", |_| true),
+            SelectionTerm::Label(label) => self.take_open(&format!("label {label}"), |task| {
                 task.labels.contains(label)
             }),
-            Term::Failed => {
+            SelectionTerm::Failed => {
                 let failed = self.positions(|task| task.status == TaskStatus::Failed);
                 if failed.is_empty() {
                     self.note(Problem::new(
-                        Code::AlreadyComplete,
+                        ProblemCode::AlreadyComplete,
                         "there are no failed tasks",
                     ));
                 }
                 self.chosen.extend(failed);
             }
-            Term::Next(count) => {
+            SelectionTerm::Next(count) => {
                 let offers = next(self.graph, *count, rules);
                 if offers.is_empty() {
                     self.note_none_left("the plan", &self.positions(|_| true));
@@ -159,7 +159,7 @@ impl Resolver<'_, '_> {
     fn take_open(&mut self, whole: &str, wanted: impl Fn(&Task) -> bool) {
         let all = self.positions(wanted);
         if all.is_empty() {
-            let problem = Problem::new(Code::TaskNotFound, format!("{whole} has no tasks"));
+            let problem = Problem::new(ProblemCode::TaskNotFound, format!("{whole} has no tasks"));
             self.errors
                 .push(problem.hint("`pleach plan` lists the tasks"));
             return;
@@ -184,9 +184,12 @@ impl Resolver<'_, '_> {
     fn is_held(&mut self, position: usize) -> bool {
         let task = self.graph.task(position);
         let (code, why) = match task.hold {
-            Hold::None => return false,
-            Hold::Blocked => (Code::Blocked, "is blocked; select it by its id to run it"),
-            Hold::InLiveBatch => (Code::InProgress, "is in a running batch"),
+            TaskHold::None => return false,
+            TaskHold::Blocked => (
+                ProblemCode::Blocked,
+                "is blocked; select it by its id to run it",
+            ),
+            TaskHold::InLiveBatch => (ProblemCode::InProgress, "is in a running batch"),
         };
         let message = format!("task {} {why}", task.id);
         self.note(Problem::new(code, message).at(task.line));
@@ -202,10 +205,10 @@ impl Resolver<'_, '_> {
                 1 => format!("the only task of {whole} is done"),
                 many => format!("all {many} tasks of {whole} are done"),
             };
-            self.note(Problem::new(Code::AlreadyComplete, message));
+            self.note(Problem::new(ProblemCode::AlreadyComplete, message));
         } else {
             let message = format!("no task of {whole} can start now; {open} are open");
-            let problem = Problem::new(Code::TaskNotFound, message);
+            let problem = Problem::new(ProblemCode::TaskNotFound, message);
             self.errors
                 .push(problem.hint("`pleach plan` shows what they wait for"));
         }
@@ -215,16 +218,16 @@ impl Resolver<'_, '_> {
         let task = self.graph.task(position);
         if task.status.is_settled() {
             let message = format!("task {} is already {}", task.id, task.status.as_str());
-            self.note(Problem::new(Code::AlreadyComplete, message).at(task.line));
+            self.note(Problem::new(ProblemCode::AlreadyComplete, message).at(task.line));
             return;
         }
-        let is_unattended = task.status == TaskStatus::InProgress && task.hold == Hold::None;
+        let is_unattended = task.status == TaskStatus::InProgress && task.hold == TaskHold::None;
         if self.chosen.insert(position) && is_unattended {
             let message = format!(
                 "task {} is marked in progress; treating it as pending",
                 task.id
             );
-            self.note(Problem::new(Code::InProgress, message).at(task.line));
+            self.note(Problem::new(ProblemCode::InProgress, message).at(task.line));
         }
     }
 
@@ -243,7 +246,7 @@ impl Resolver<'_, '_> {
                 String::new()
             };
             let problem = Problem::new(
-                Code::TaskNotFound,
+                ProblemCode::TaskNotFound,
                 format!(
                     "the range includes tasks that do not exist: {}{more}",
                     some.join(", ")
@@ -265,7 +268,7 @@ impl Resolver<'_, '_> {
     }
 
     fn refuse_missing(&mut self, id: &str) {
-        let problem = Problem::new(Code::TaskNotFound, format!("task {id} not found"));
+        let problem = Problem::new(ProblemCode::TaskNotFound, format!("task {id} not found"));
         self.errors
             .push(match nearest_id(id, self.graph.index().ids()) {
                 Some(near) => problem.hint(format!("did you mean {near}?")),

@@ -1,9 +1,9 @@
 //! `next`: what to do now.
 
-use pleach_domain::next::{NextRules, Rule, next};
+use pleach_domain::next::{NextRules, RuleUse, next};
 use pleach_domain::phase::Threshold;
 use pleach_domain::plan::Plan;
-use pleach_domain::task::Hold;
+use pleach_domain::task::TaskHold;
 
 use crate::{graph, ids, plan, sequence};
 
@@ -46,7 +46,7 @@ fn a_task_that_collides_with_one_listed_waits() {
     check("1 failed @ a.rs\n2 @ a.rs\n3", 3, "1 3");
     let plan = plan("1 @ a.rs\n2 @ a.rs");
     let rules = NextRules {
-        conflicts: Rule::Ignored,
+        conflicts: RuleUse::Ignored,
         ..NextRules::default()
     };
     check_with(&plan, 3, rules, "1 2");
@@ -55,7 +55,7 @@ fn a_task_that_collides_with_one_listed_waits() {
 #[test]
 fn dependencies_can_be_ignored() {
     let rules = NextRules {
-        dependencies: Rule::Ignored,
+        dependencies: RuleUse::Ignored,
         ..NextRules::default()
     };
     check_with(&plan("1 < 2\n2"), 3, rules, "1 2");
@@ -81,7 +81,7 @@ fn a_closed_phase_is_not_offered() {
 #[test]
 fn a_task_without_its_dependencies_follows_its_phase() {
     let rules = NextRules {
-        dependencies: Rule::Ignored,
+        dependencies: RuleUse::Ignored,
         ..NextRules::default()
     };
     check_with(
@@ -106,7 +106,7 @@ fn tasks_in_no_phase_come_first_and_hold_up_the_others() {
 #[test]
 fn what_is_held_is_not_offered() {
     let mut plan = plan("1\n2");
-    plan.tasks[0].hold = Hold::Blocked;
+    plan.tasks[0].hold = TaskHold::Blocked;
     check_with(&plan, 3, NextRules::default(), "2");
 }
 

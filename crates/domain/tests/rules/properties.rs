@@ -2,7 +2,7 @@
 
 use pleach_domain::graph::{Order, OrderRules};
 use pleach_domain::id::PhaseNumber;
-use pleach_domain::next::{NextRules, Reason, next};
+use pleach_domain::next::{NextRules, OfferReason, next};
 use pleach_domain::plan::Plan;
 use pleach_domain::select::Selection;
 use pleach_domain::task::{Dependency, IfUnknown, Task, TaskStatus};
@@ -117,11 +117,11 @@ proptest! {
         let graph = graph(&plan);
         let offers = next(&graph, limit, NextRules::default());
         for offer in &offers {
-            if offer.reason == Reason::Ready {
+            if offer.reason == OfferReason::Ready {
                 prop_assert_eq!(graph.open_needs(offer.position).count(), 0);
             }
         }
-        let failed = offers.iter().filter(|offer| offer.reason == Reason::Failed).count();
+        let failed = offers.iter().filter(|offer| offer.reason == OfferReason::Failed).count();
         prop_assert!(offers.len() <= limit.max(failed));
     }
 

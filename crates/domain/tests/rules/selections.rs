@@ -3,7 +3,7 @@
 use pleach_domain::next::NextRules;
 use pleach_domain::plan::Plan;
 use pleach_domain::select::{ChosenTasks, Selection, closed_phases, resolve};
-use pleach_domain::task::{Hold, TaskStatus};
+use pleach_domain::task::{TaskHold, TaskStatus};
 
 use crate::{graph, ids, plan};
 
@@ -132,8 +132,8 @@ fn what_is_done_already_is_no_error() {
 #[test]
 fn what_is_held_is_started_by_its_id_alone() {
     let mut plan = plan("1 p1\n2 p1\n3 p1");
-    plan.tasks[1].hold = Hold::Blocked;
-    plan.tasks[2].hold = Hold::InLiveBatch;
+    plan.tasks[1].hold = TaskHold::Blocked;
+    plan.tasks[2].hold = TaskHold::InLiveBatch;
     for selection in ["all", "phase:1", "1-3", "next:3"] {
         assert_eq!(choose(&plan, selection).tasks, [0], "{selection}");
     }

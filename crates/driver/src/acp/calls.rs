@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::faults;
+use crate::{DriverOrder, ProtocolOutput};
 use crate::{Entry, ToolKind, ToolStatus};
-use crate::{Order, ProtocolOutput};
 
 /// The uses of tools so far.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ impl Calls {
     pub(super) fn update(
         &mut self,
         update: &Value,
-        order: &Order,
+        order: &DriverOrder,
         out: &mut ProtocolOutput,
     ) -> CallUpdate {
         let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
@@ -89,7 +89,7 @@ impl Calls {
     }
 
     /// All that go on are broken off.
-    pub(super) fn cancel(&mut self, order: &Order, out: &mut ProtocolOutput) {
+    pub(super) fn cancel(&mut self, order: &DriverOrder, out: &mut ProtocolOutput) {
         for id in std::mem::take(&mut self.order) {
             let Some(call) = self.open.remove(&id) else {
                 continue;
@@ -111,7 +111,7 @@ impl Calls {
         id: &str,
         call: &AcpCall,
         update: &Value,
-        order: &Order,
+        order: &DriverOrder,
         out: &mut ProtocolOutput,
     ) -> CallUpdate {
         let raw = &update["rawOutput"];
@@ -185,7 +185,7 @@ impl AcpCall {
         self.kind.unwrap_or_else(by_name)
     }
 
-    fn entry(&self, id: &str, order: &Order) -> Entry {
+    fn entry(&self, id: &str, order: &DriverOrder) -> Entry {
         let tool = self.tool();
         let name = self.name.as_deref();
         Entry::ToolCall {

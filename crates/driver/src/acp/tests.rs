@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Acp;
 use crate::{Conclusion, Entry, Exit};
-use crate::{NextStep, Order, Protocol, ProtocolKind, ProtocolOutput};
+use crate::{DriverOrder, NextStep, Protocol, ProtocolKind, ProtocolOutput};
 
 /// What was said and done, one line each.
 #[derive(Default)]
@@ -39,8 +39,8 @@ impl Story {
     }
 }
 
-fn order() -> Order {
-    Order {
+fn order() -> DriverOrder {
+    DriverOrder {
         speaks: ProtocolKind::Acp {
             mode: None,
             errors_are_text: false,
@@ -135,7 +135,7 @@ struct Pump<'p> {
 }
 
 impl Pump<'_> {
-    fn hear(&self, order: &Order, recorded: &str) -> (Story, Conclusion) {
+    fn hear(&self, order: &DriverOrder, recorded: &str) -> (Story, Conclusion) {
         let mut talk = Talk::begin(order);
         let mut is_replay = self.replay_ends.is_some();
         for line in recorded.lines() {
@@ -165,7 +165,7 @@ struct Talk {
 }
 
 impl Talk {
-    fn begin(order: &Order) -> Self {
+    fn begin(order: &DriverOrder) -> Self {
         let mut talk = Self {
             acp: Acp::new(order),
             story: Story::default(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::super::order::Order;
+use super::super::order::DriverOrder;
 use crate::{Entry, FileChange, ToolStatus};
 
 /// A tool that is used.
@@ -74,7 +74,7 @@ pub(super) fn exit_code(
 }
 
 /// The change of a file, if that is what the tool did.
-pub(super) fn edit(call: Option<&ClaudeCall>, told: &Value, order: &Order) -> Option<Entry> {
+pub(super) fn edit(call: Option<&ClaudeCall>, told: &Value, order: &DriverOrder) -> Option<Entry> {
     let call = call?;
     let is_edit = ["Write", "Edit", "MultiEdit", "NotebookEdit"].contains(&call.name.as_str());
     let input = &call.input;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::one_line::on_one_line;
-use super::super::order::Order;
+use super::super::order::DriverOrder;
 use crate::{PlanStep, ToolKind};
 
 /// The tool by which it writes down what it means to do.
@@ -23,7 +23,7 @@ pub(super) fn kind(name: &str) -> ToolKind {
 }
 
 /// What it does with the tool, on one line.
-pub(super) fn title(name: &str, input: &Value, order: &Order) -> String {
+pub(super) fn title(name: &str, input: &Value, order: &DriverOrder) -> String {
     let given = |key: &str| input[key].as_str().unwrap_or_default();
     let path = |key: &str| order.shown(given(key));
     match name {

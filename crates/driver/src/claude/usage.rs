@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::order::Order;
+use super::super::order::DriverOrder;
 use crate::Usage;
 
 /// What was taken, turn by turn, and message by message in a turn that is not over.
@@ -21,7 +21,7 @@ pub(super) struct ClaudeUsage {
 
 impl ClaudeUsage {
     /// Nothing taken yet by what is ordered.
-    pub(super) fn new(order: &Order) -> Self {
+    pub(super) fn new(order: &DriverOrder) -> Self {
         Self {
             goes_on: order.session.is_some(),
             ..Self::default()

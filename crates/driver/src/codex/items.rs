@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::one_line::on_one_line;
-use super::super::order::Order;
+use super::super::order::DriverOrder;
 use crate::{Entry, FileChange, PlanStep, ToolKind, ToolStatus};
 
 /// How a shell is called around a command.
@@ -18,14 +18,14 @@ const SHELLS: &[&str] = &[
 
 /// How far an item has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ItemStage {
     Started,
     Updated,
     Completed,
 }
 
 /// The use of a tool, if that is what an item is.
-pub(super) fn call(id: &str, item: &Value, order: &Order) -> Option<Entry> {
+pub(super) fn call(id: &str, item: &Value, order: &DriverOrder) -> Option<Entry> {
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     let (tool, name, title, input) = match text("type") {
         "command_execution" => {
@@ -84,7 +84,7 @@ pub(super) fn call(id: &str, item: &Value, order: &Order) -> Option<Entry> {
 }
 
 /// What came of it.
-pub(super) fn result(id: &str, item: &Value, order: &Order) -> Vec<Entry> {
+pub(super) fn result(id: &str, item: &Value, order: &DriverOrder) -> Vec<Entry> {
     let status = match item["status"].as_str() {
         Some("failed") => ToolStatus::Error,
         Some("declined") => ToolStatus::Denied,
@@ -145,7 +145,7 @@ fn changes(item: &Value) -> impl Iterator<Item = (&str, FileChange)> {
 }
 
 /// What is done with which files, on one line.
-fn edits(item: &Value, order: &Order) -> String {
+fn edits(item: &Value, order: &DriverOrder) -> String {
     let mut verbs: Vec<&str> = Vec::new();
     let mut paths: Vec<String> = Vec::new();
     for (path, change) in changes(item) {

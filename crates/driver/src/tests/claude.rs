@@ -3,7 +3,7 @@
 use crate::{Entry, Exit, FileChange, Outcome, Trouble};
 
 use super::super::claude::{Claude, words};
-use super::super::order::{Order, ProtocolKind};
+use super::super::order::{DriverOrder, ProtocolKind};
 use super::super::protocol::{NextStep, Protocol, ProtocolOutput};
 use super::shown::{Asked, order, replayed};
 
@@ -82,7 +82,7 @@ fn who_is_interrupted_did_not_fail() {
 #[test]
 fn a_session_that_is_not_there_begins_anew() {
     check!("unknown-session", 1);
-    let resumed = Order {
+    let resumed = DriverOrder {
         session: Some("11111111-2222-4333-8444-555555555555".to_owned()),
         ..order(ProtocolKind::Claude)
     };

@@ -3,7 +3,7 @@
 use crate::{Entry, Exit, Outcome, ToolStatus, Trouble};
 
 use super::super::codex::{Codex, words};
-use super::super::order::{Order, ProtocolKind};
+use super::super::order::{DriverOrder, ProtocolKind};
 use super::super::protocol::{NextStep, Protocol, ProtocolOutput};
 use super::shown::{Asked, order, replayed};
 
@@ -33,7 +33,7 @@ const BADLY: Exit = Exit::Code(1);
 
 fn codex() -> Codex {
     let words = ["codex", "exec", "-m", "stub-model", "-"];
-    Codex::new(&Order {
+    Codex::new(&DriverOrder {
         words: words.map(str::to_owned).to_vec(),
         ..order(ProtocolKind::Codex)
     })
@@ -90,7 +90,7 @@ fn who_is_interrupted_did_not_fail() {
 
 #[test]
 fn a_session_is_taken_up_after_all_other_words() {
-    let resumed = Order {
+    let resumed = DriverOrder {
         words: ["codex", "exec", "--json", "-"].map(str::to_owned).to_vec(),
         session: Some("01a1".to_owned()),
         ..order(ProtocolKind::Codex)
@@ -101,7 +101,7 @@ fn a_session_is_taken_up_after_all_other_words() {
 
 #[test]
 fn a_session_that_is_not_there_begins_anew() {
-    let mut codex = Codex::new(&Order {
+    let mut codex = Codex::new(&DriverOrder {
         session: Some("01a1".to_owned()),
         ..order(ProtocolKind::Codex)
     });
@@ -200,7 +200,7 @@ fn a_limit_that_is_waited_for_in_silence_is_given_up() {
 
 #[test]
 fn a_session_that_goes_on_is_not_charged_twice() {
-    let mut codex = Codex::new(&Order {
+    let mut codex = Codex::new(&DriverOrder {
         session: Some("s1".to_owned()),
         tokens_before: 3_150,
         ..order(ProtocolKind::Codex)

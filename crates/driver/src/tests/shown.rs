@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::super::order::{Order, ProtocolKind};
+use super::super::order::{DriverOrder, ProtocolKind};
 use super::super::protocol::{NextStep, Protocol, ProtocolOutput};
 use crate::{Conclusion, Entry, Exit, Usage};
 
-pub(super) fn order(speaks: ProtocolKind) -> Order {
-    Order {
+pub(super) fn order(speaks: ProtocolKind) -> DriverOrder {
+    DriverOrder {
         speaks,
         words: vec!["agent".to_owned()],
         prompt: "Write hello.txt".to_owned(),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::environment::environment;
-use super::{Agent, Brief, Input, Launch, NoAgent, Verdict};
+use super::{Agent, AttemptVerdict, Brief, Input, Launch, NoAgent};
 use pleach_driver::Exit;
 use pleach_git::git::is_executable;
 use pleach_system::text::placeholder::{TemplatePart, template_parts};
@@ -51,8 +51,8 @@ impl Agent for CommandAgent {
         }
     }
 
-    fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict {
-        Verdict::of_command(exit, tail)
+    fn verdict(&self, exit: Exit, tail: &[u8]) -> AttemptVerdict {
+        AttemptVerdict::of_command(exit, tail)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::environment::environment;
-use super::{Agent, Brief, Input, Launch, NoAgent, Verdict};
+use super::{Agent, AttemptVerdict, Brief, Input, Launch, NoAgent};
 use pleach_driver::Exit;
 
 /// The scripted agent, which is Pleach's own program.
@@ -50,9 +50,9 @@ impl Agent for DemoAgent {
     }
 
     /// A script that fails would fail again.
-    fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict {
-        match (exit, Verdict::of_command(exit, tail)) {
-            (Exit::Code(_), Verdict::Failed { error }) => Verdict::Hopeless { error },
+    fn verdict(&self, exit: Exit, tail: &[u8]) -> AttemptVerdict {
+        match (exit, AttemptVerdict::of_command(exit, tail)) {
+            (Exit::Code(_), AttemptVerdict::Failed { error }) => AttemptVerdict::Hopeless { error },
             (_, verdict) => verdict,
         }
     }
@@ -68,13 +68,13 @@ mod tests {
         let error = "the agent exited with 1: I give up".to_owned();
         assert_eq!(
             agent.verdict(Exit::Code(1), b"I give up\n"),
-            Verdict::Hopeless { error }
+            AttemptVerdict::Hopeless { error }
         );
         assert_eq!(
             agent.verdict(Exit::Code(0), b""),
-            Verdict::Succeeded { denials: 0 }
+            AttemptVerdict::Succeeded { denials: 0 }
         );
         let killed = agent.verdict(Exit::Signal(9), b"");
-        assert!(matches!(killed, Verdict::Failed { .. }));
+        assert!(matches!(killed, AttemptVerdict::Failed { .. }));
     }
 }

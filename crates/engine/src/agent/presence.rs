@@ -30,7 +30,7 @@ pub struct Presence {
     /// Its version, once somebody has asked for it.
     pub version: Option<String>,
     /// Whether it is logged in.
-    pub login: LoggedIn,
+    pub login: LoginState,
     /// The command that installs it, where that is known.
     pub install: Option<&'static str>,
     /// Whether the configuration says anything of it.
@@ -45,7 +45,7 @@ pub struct Presence {
 
 /// Whether an agent is logged in, as far as one can see without asking anybody.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoggedIn {
+pub enum LoginState {
     /// By this: the name of a variable, or a file.
     By(String),
     /// Nothing of the kind was found; this is what to do.
@@ -54,7 +54,7 @@ pub enum LoggedIn {
     Unknown,
 }
 
-impl LoggedIn {
+impl LoginState {
     /// In a word that does not change.
     pub fn word(&self) -> &'static str {
         match self {
@@ -125,7 +125,9 @@ impl Presence {
         Self {
             title: known.map_or(bare.title, |preset| preset.title.to_owned()),
             preset: Some(agent.preset.clone()),
-            login: known.map_or(LoggedIn::Unknown, |preset| login(preset, &Place::here())),
+            login: known.map_or(LoginState::Unknown, |preset| {
+                login(preset, &LoginEnvironment::here())
+            }),
             install: known.map(|preset| preset.install),
             passed_on: agent.passed_on(),
             ..bare
@@ -157,7 +159,7 @@ impl Presence {
             program,
             words,
             version: None,
-            login: LoggedIn::Unknown,
+            login: LoginState::Unknown,
             install: None,
             configured: false,
             is_default: false,
@@ -199,12 +201,12 @@ fn place_of(program: &str) -> Option<PathBuf> {
 }
 
 /// The environment that a login is looked for in.
-struct Place<V> {
+struct LoginEnvironment<V> {
     variable: V,
     home: Option<PathBuf>,
 }
 
-impl Place<fn(&str) -> Option<std::ffi::OsString>> {
+impl LoginEnvironment<fn(&str) -> Option<std::ffi::OsString>> {
     fn here() -> Self {
         Self {
             variable: |name| std::env::var_os(name),
@@ -213,7 +215,7 @@ impl Place<fn(&str) -> Option<std::ffi::OsString>> {
     }
 }
 
-impl<V: Fn(&str) -> Option<std::ffi::OsString>> Place<V> {
+impl<V: Fn(&str) -> Option<std::ffi::OsString>> LoginEnvironment<V> {
     /// What a variable says; an empty one says nothing.
     fn said(&self, name: &str) -> Option<std::ffi::OsString> {
         (self.variable)(name).filter(|value| !value.is_empty())
@@ -240,7 +242,7 @@ fn has_something(path: &Path) -> bool {
 }
 
 /// Whether an agent is logged in, by its variables first: they win with the agents, too.
-fn login<V>(preset: &KnownAgent, place: &Place<V>) -> LoggedIn
+fn login<V>(preset: &KnownAgent, place: &LoginEnvironment<V>) -> LoginState
 where
     V: Fn(&str) -> Option<std::ffi::OsString>,
 {
@@ -254,8 +256,8 @@ where
             .find_map(|file| place.login_file(file))
     };
     match by_variable.map(str::to_owned).or_else(by_file) {
-        Some(what) => LoggedIn::By(what),
-        None => LoggedIn::No(preset.login.hint),
+        Some(what) => LoginState::By(what),
+        None => LoginState::No(preset.login.hint),
     }
 }
 
@@ -282,8 +284,8 @@ mod tests {
     use super::*;
     use crate::config::{AgentConfig, Config};
 
-    fn look(name: &str, home: &Path, variables: &[(&str, &str)]) -> LoggedIn {
-        let place = Place {
+    fn look(name: &str, home: &Path, variables: &[(&str, &str)]) -> LoginState {
+        let place = LoginEnvironment {
             variable: |wanted: &str| {
                 let found = variables.iter().find(|(name, _)| *name == wanted);
                 found.map(|(_, value)| OsString::from(value))
@@ -300,7 +302,7 @@ mod tests {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         let claude = |variables: &[(&str, &str)]| look("claude", home.path(), variables);
         assert!(claude(&[]).hint().unwrap().contains("ANTHROPIC_API_KEY"));
-        let by = |what: &str| LoggedIn::By(what.to_owned());
+        let by = |what: &str| LoginState::By(what.to_owned());
         assert_eq!(
             claude(&[("ANTHROPIC_API_KEY", "k")]),
             by("ANTHROPIC_API_KEY")
@@ -325,7 +327,7 @@ mod tests {
         fs::write(other.join("auth.json"), "{}").unwrap();
         assert_eq!(
             look("codex", home.path(), &moved),
-            LoggedIn::By("$CODEX_HOME/auth.json".to_owned())
+            LoginState::By("$CODEX_HOME/auth.json".to_owned())
         );
     }
 
@@ -364,7 +366,7 @@ mod tests {
         assert!(claude.configured && !codex.configured);
         assert_eq!(
             (mine.is_installed(), &mine.login),
-            (false, &LoggedIn::Unknown)
+            (false, &LoginState::Unknown)
         );
         assert_eq!(night.title, "Codex");
         assert!(matches!(odd.wrong, Some(NoAgent::NoPreset { .. })));

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::command::check_program;
 use super::environment::environment;
 use pleach_driver::{
-    Conclusion, Entry, Exit, KnownAgent, ModelBy, Order, Outcome, ProtocolKind, Trouble,
+    Conclusion, DriverOrder, Entry, Exit, KnownAgent, ModelBy, Outcome, ProtocolKind, Trouble,
     known_agent, shortened,
 };
 
-use super::{Agent, Brief, Input, Launch, NoAgent, Verdict};
+use super::{Agent, AttemptVerdict, Brief, Input, Launch, NoAgent};
 use crate::config::AgentConfig;
 
 /// How long an agent has to end by its own protocol before everybody is asked by signals.
@@ -186,7 +186,7 @@ impl Agent for PresetAgent {
             self.model_by(),
             Some(ModelBy::Flag(_) | ModelBy::Variable(_))
         );
-        let order = Order {
+        let order = DriverOrder {
             speaks: self.speaks(),
             words: self.words(),
             prompt: brief.prompt.to_owned(),
@@ -205,7 +205,7 @@ impl Agent for PresetAgent {
         }
     }
 
-    fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict {
+    fn verdict(&self, exit: Exit, tail: &[u8]) -> AttemptVerdict {
         let mut lines = tail.rsplit(|byte| *byte == b'\n');
         let conclusion = lines.find_map(|line| match Entry::from_line(line) {
             Some(Entry::Result(conclusion)) => Some(conclusion),
@@ -213,8 +213,8 @@ impl Agent for PresetAgent {
         });
         conclusion.map_or_else(
             // Whatever the exit code says: it never told how it ended.
-            || match Verdict::of_command(exit, tail) {
-                Verdict::Succeeded { .. } => Verdict::Failed {
+            || match AttemptVerdict::of_command(exit, tail) {
+                AttemptVerdict::Succeeded { .. } => AttemptVerdict::Failed {
                     error: "the agent exited without a result".to_owned(),
                 },
                 verdict => verdict,
@@ -224,7 +224,7 @@ impl Agent for PresetAgent {
     }
 }
 
-fn of_conclusion(conclusion: &Conclusion) -> Verdict {
+fn of_conclusion(conclusion: &Conclusion) -> AttemptVerdict {
     let said = shortened(conclusion.message.trim(), LONGEST_ERROR);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let error = |what: &str| {
@@ -238,11 +238,11 @@ fn of_conclusion(conclusion: &Conclusion) -> Verdict {
     let trouble = match conclusion.outcome {
         Outcome::Completed => {
             let denials = conclusion.denials;
-            return Verdict::Succeeded { denials };
+            return AttemptVerdict::Succeeded { denials };
         }
         Outcome::Interrupted => {
             let error = error("the agent was interrupted");
-            return Verdict::Failed { error };
+            return AttemptVerdict::Failed { error };
         }
         Outcome::Failed(trouble) => trouble,
     };
@@ -260,14 +260,14 @@ fn of_conclusion(conclusion: &Conclusion) -> Verdict {
     };
     let error = error(what);
     match trouble {
-        Trouble::Limit => Verdict::Limited { retry_after, error },
-        Trouble::Overload => Verdict::Overloaded { retry_after, error },
+        Trouble::Limit => AttemptVerdict::Limited { retry_after, error },
+        Trouble::Overload => AttemptVerdict::Overloaded { retry_after, error },
         Trouble::Login
         | Trouble::Refused
         | Trouble::Budget
         | Trouble::Context
-        | Trouble::Configuration => Verdict::Hopeless { error },
-        Trouble::Network | Trouble::Crash | Trouble::Other => Verdict::Failed { error },
+        | Trouble::Configuration => AttemptVerdict::Hopeless { error },
+        Trouble::Network | Trouble::Crash | Trouble::Other => AttemptVerdict::Failed { error },
     }
 }
 
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(conclusion: &Conclusion, expected: &Verdict) {
+    fn check(conclusion: &Conclusion, expected: &AttemptVerdict) {
         let line = Entry::Result(conclusion.clone()).to_line();
         let tail =
             format!("{{\"pleach\":{{\"type\":\"text\",\"text\":\"x\"}}}}\n{line}\nlast words\n");
@@ -316,7 +316,7 @@ mod tests {
         let failed = |trouble, message: &str| Conclusion::failed(trouble, message);
         check(
             &failed(Trouble::Login, "no key\n{\n}"),
-            &Verdict::Hopeless {
+            &AttemptVerdict::Hopeless {
                 error: "the agent is not logged in: no key { }".to_owned(),
             },
         );
@@ -325,7 +325,7 @@ mod tests {
                 retry_after_ms: Some(1_500),
                 ..failed(Trouble::Limit, "")
             },
-            &Verdict::Limited {
+            &AttemptVerdict::Limited {
                 retry_after: Some(Duration::from_millis(1_500)),
                 error: "the agent reached its usage limit".to_owned(),
             },
@@ -336,9 +336,12 @@ mod tests {
                 denials: 2,
                 ..failed(Trouble::Other, "done")
             },
-            &Verdict::Succeeded { denials: 2 },
+            &AttemptVerdict::Succeeded { denials: 2 },
         );
         let silent = agent("claude").verdict(Exit::Code(0), b"bye\n");
-        assert!(matches!(silent, Verdict::Failed { .. }), "{silent:?}");
+        assert!(
+            matches!(silent, AttemptVerdict::Failed { .. }),
+            "{silent:?}"
+        );
     }
 }

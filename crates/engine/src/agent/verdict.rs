@@ -11,7 +11,7 @@ use crate::config::duration;
 
 /// What an agent's end means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AttemptVerdict {
     /// It did what it could.
     Succeeded {
         /// How often it was not allowed to do something.
@@ -56,7 +56,7 @@ const NOT_EXECUTABLE: i32 = 126;
 /// The shell did not find the program.
 const NOT_FOUND: i32 = 127;
 
-impl Verdict {
+impl AttemptVerdict {
     /// What the end of any command means.
     pub fn of_command(exit: Exit, tail: &[u8]) -> Self {
         let tail = &tail[tail.len().saturating_sub(TAIL)..];
@@ -120,12 +120,14 @@ mod tests {
 
     #[track_caller]
     fn check(exit: Exit, tail: &str, expected: &str) {
-        let shown = match Verdict::of_command(exit, tail.as_bytes()) {
-            Verdict::Succeeded { .. } => "succeeded".to_owned(),
-            Verdict::Failed { error } => format!("failed: {error}"),
-            Verdict::Hopeless { error } => format!("hopeless: {error}"),
-            Verdict::Limited { retry_after, error } => format!("limited {retry_after:?}: {error}"),
-            Verdict::Overloaded { retry_after, error } => {
+        let shown = match AttemptVerdict::of_command(exit, tail.as_bytes()) {
+            AttemptVerdict::Succeeded { .. } => "succeeded".to_owned(),
+            AttemptVerdict::Failed { error } => format!("failed: {error}"),
+            AttemptVerdict::Hopeless { error } => format!("hopeless: {error}"),
+            AttemptVerdict::Limited { retry_after, error } => {
+                format!("limited {retry_after:?}: {error}")
+            }
+            AttemptVerdict::Overloaded { retry_after, error } => {
                 format!("overloaded {retry_after:?}: {error}")
             }
         };
@@ -177,8 +179,8 @@ mod tests {
         );
         let in_an_hour = jiff::Timestamp::now() + Duration::from_hours(1);
         let line = format!("come back, retry at {in_an_hour} or later");
-        let verdict = Verdict::of_command(Exit::Code(75), line.as_bytes());
-        let Verdict::Limited { retry_after, .. } = verdict else {
+        let verdict = AttemptVerdict::of_command(Exit::Code(75), line.as_bytes());
+        let AttemptVerdict::Limited { retry_after, .. } = verdict else {
             panic!("{verdict:?}");
         };
         let seconds = retry_after.unwrap().as_secs();

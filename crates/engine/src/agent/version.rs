@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use pleach_system::process::{Cancel, ProcessSpec, Shim, Sweeps};
+use pleach_system::process::{Cancel, ProcessSpec, Shim, SweepScope};
 use pleach_system::sandbox::ProbeSandbox;
 use pleach_system::secrets::Secrets;
 use pleach_system::variables::is_allowed_to_all;
@@ -105,7 +105,9 @@ impl Versions {
             hide: Secrets::default(),
             polite: None,
         };
-        let shim = Shim::launch(&self.wrapper).ok()?.sweeping(Sweeps::Marked);
+        let shim = Shim::launch(&self.wrapper)
+            .ok()?
+            .sweeping(SweepScope::Marked);
         shim.run(&spec, &Cancel::new().ok()?).ok()?;
         in_text(&String::from_utf8_lossy(&fs::read(log).ok()?))
     }

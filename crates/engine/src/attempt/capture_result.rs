@@ -9,7 +9,7 @@ use pleach_domain::batch::AttemptEnding;
 use pleach_domain::task_state::Commit;
 use pleach_git::capture::{CaptureOptions, Captured, capture, keep_captured, keep_last_state};
 use pleach_git::worktree::Worktree;
-use pleach_git::worktree::{History, Kept, committed};
+use pleach_git::worktree::{AgentHistory, KeptProof, committed};
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::text::neutral_text::neutral;
 
@@ -22,7 +22,7 @@ impl AttemptContext {
         attempt: &Attempt,
         worktree: &Worktree,
         finished: &mut Finished,
-    ) -> (AttemptEnding, Option<Kept>) {
+    ) -> (AttemptEnding, Option<KeptProof>) {
         let options = CaptureOptions {
             message: format!("Task {}: {}\n", attempt.task, neutral(&attempt.title)),
             leave_out: self.left_out(),
@@ -91,7 +91,7 @@ impl AttemptContext {
         attempt: &Attempt,
         worktree: &Worktree,
         finished: &mut Finished,
-    ) -> Option<Kept> {
+    ) -> Option<KeptProof> {
         let name = self.keep_name(&attempt.segment, attempt.number);
         match keep_last_state(&self.store, worktree, &name) {
             Ok(kept) => {
@@ -138,13 +138,13 @@ fn note_on_nested(root: &Path, files: &[String]) -> Option<String> {
 }
 
 /// What there is to say about the commits of an agent.
-fn note_on(history: History) -> Option<String> {
+fn note_on(history: AgentHistory) -> Option<String> {
     let note = match history {
-        History::Continued => return None,
-        History::Abandoned => {
+        AgentHistory::Continued => return None,
+        AgentHistory::Abandoned => {
             "the agent rewrote its branch; its files were taken as one commit, and its own commits are kept"
         }
-        History::Damaged => {
+        AgentHistory::Damaged => {
             "the agent's commits are damaged and were left out; its files were taken as one commit"
         }
     };

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use pleach_git::capture::keep_last_state;
 use pleach_git::git::CommitId;
-use pleach_git::worktree::{Kept, Nested, Worktree, WorktreeError};
+use pleach_git::worktree::{KeptProof, NestedRepositories, Worktree, WorktreeError};
 use pleach_system::crash_point::{CrashPoint, crash_point};
 
-use super::spares::Promise;
+use super::spares::SparePromise;
 use super::{Attempt, AttemptContext, explain};
 
 /// What becomes of a worktree whose attempt is over.
@@ -21,7 +21,7 @@ pub(crate) enum Disposal {
     Show,
     Remove,
     /// It goes, and its files are for the next task.
-    Recycle(Promise),
+    Recycle(SparePromise),
 }
 
 /// A worktree whose attempt is over.
@@ -29,7 +29,7 @@ pub(crate) enum Disposal {
 pub(crate) struct AttemptTree {
     pub(crate) worktree: Worktree,
     /// Proof that what is in it is kept, if there is any.
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<KeptProof>,
     /// What may come along to the next task, if the agent ended well: what was broken off may be half written.
     pub(crate) cache: Vec<String>,
 }
@@ -122,22 +122,22 @@ impl AttemptContext {
         &self,
         worktree: Worktree,
         name: &str,
-    ) -> Result<(Option<CommitId>, Vec<String>), Box<NotRetired>> {
+    ) -> Result<(Option<CommitId>, Vec<String>), Box<RetireError>> {
         let kept = match keep_last_state(&self.store, &worktree, name) {
             Ok(kept) => kept,
             Err(error) => {
                 let (error, left) = (error.into(), Some(worktree));
-                return Err(Box::new(NotRetired { error, left }));
+                return Err(Box::new(RetireError { error, left }));
             }
         };
         let notes = self.save_commits(&worktree, &kept).into_iter().collect();
         let removed = worktree.remove(&self.store, &kept);
-        removed.map_err(|error| Box::new(NotRetired { error, left: None }))?;
+        removed.map_err(|error| Box::new(RetireError { error, left: None }))?;
         Ok((kept.into_commit(), notes))
     }
 
     /// Lets a person run git in a worktree that stays.
-    pub(crate) fn make_safe(&self, worktree: &Worktree, kept: Option<&Kept>) -> Vec<String> {
+    pub(crate) fn make_safe(&self, worktree: &Worktree, kept: Option<&KeptProof>) -> Vec<String> {
         let made = match worktree.make_safe(&self.store, kept) {
             Ok(made) => made,
             Err(error) => {
@@ -151,7 +151,7 @@ impl AttemptContext {
     }
 
     /// Puts the commits away that the store did not take, before their worktree goes.
-    fn save_commits(&self, worktree: &Worktree, kept: &Kept) -> Option<String> {
+    fn save_commits(&self, worktree: &Worktree, kept: &KeptProof) -> Option<String> {
         match worktree.save_commits(&self.store, Some(kept)) {
             Ok(saved) => saved.map(|folder: PathBuf| commits_saved(&folder)),
             // It fails once more when the worktree is removed, and is told then.
@@ -162,7 +162,7 @@ impl AttemptContext {
 
 /// Why a worktree was not removed, and the worktree if it was not touched.
 #[derive(Debug)]
-pub(crate) struct NotRetired {
+pub(crate) struct RetireError {
     pub(crate) error: WorktreeError,
     pub(crate) left: Option<Worktree>,
 }
@@ -183,7 +183,7 @@ fn commits_saved(folder: &Path) -> String {
 }
 
 /// What there is to say about other repositories in a worktree that stays.
-fn notes_on(nested: &Nested) -> Vec<String> {
+fn notes_on(nested: &NestedRepositories) -> Vec<String> {
     let disabled = nested.disabled.first().map(|first| {
         let (count, first) = (nested.disabled.len(), first.display());
         format!(

@@ -8,10 +8,10 @@ use std::time::Duration;
 use pleach_domain::batch::AttemptEnding;
 
 use super::Finished;
-use crate::agent::{Agent, Verdict, no_changes_needed};
+use crate::agent::{Agent, AttemptVerdict, no_changes_needed};
 use crate::batch_record::AttemptSettings;
 use pleach_driver::Exit;
-use pleach_system::process::{Ending, Record};
+use pleach_system::process::{Ending, ProcessRecord};
 use pleach_system::text::last_line::{last_line, tail};
 
 /// What an attempt came to.
@@ -43,16 +43,16 @@ pub(super) fn verdict(
     let bounded = |pause: Duration| milliseconds(pause.min(settings.limit_wait));
     let output = tail(log);
     AgentVerdict::Ended(match agent.verdict(exit, &output) {
-        Verdict::Succeeded { denials } => {
+        AttemptVerdict::Succeeded { denials } => {
             let unneeded = no_changes_needed(&output);
             return AgentVerdict::Succeeded { denials, unneeded };
         }
-        Verdict::Failed { error } => AttemptEnding::Failed(error),
-        Verdict::Hopeless { error } => AttemptEnding::Hopeless(error),
-        Verdict::Limited { retry_after, error } => {
+        AttemptVerdict::Failed { error } => AttemptEnding::Failed(error),
+        AttemptVerdict::Hopeless { error } => AttemptEnding::Hopeless(error),
+        AttemptVerdict::Limited { retry_after, error } => {
             AttemptEnding::Limited(error, retry_after.map(bounded))
         }
-        Verdict::Overloaded { retry_after, error } => {
+        AttemptVerdict::Overloaded { retry_after, error } => {
             AttemptEnding::Overloaded(error, retry_after.map(bounded))
         }
     })
@@ -108,7 +108,11 @@ fn without_exit(ending: &Ending, stall: Duration) -> AttemptEnding {
 }
 
 /// How the setup of a worktree ends an attempt, if it does.
-pub(super) fn setup(record: &Record, command: &str, log: &Path) -> Result<(), AttemptEnding> {
+pub(super) fn setup(
+    record: &ProcessRecord,
+    command: &str,
+    log: &Path,
+) -> Result<(), AttemptEnding> {
     let how = match &record.ending {
         Ending::Exited(0) => return Ok(()),
         Ending::Exited(code) => format!("exited with {code}"),
@@ -125,7 +129,7 @@ pub(super) fn setup(record: &Record, command: &str, log: &Path) -> Result<(), At
 }
 
 /// What a record tells besides the ending.
-pub(super) fn note(record: &Record, notes: &mut Vec<String>) {
+pub(super) fn note(record: &ProcessRecord, notes: &mut Vec<String>) {
     if !record.leaked.is_empty() {
         let leaked = record.leaked.join(", ");
         notes.push(format!(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pleach_system::process::Sweeps;
+use pleach_system::process::SweepScope;
 
 use super::AttemptContext;
 use pleach_git::git::Store;
@@ -61,11 +61,11 @@ impl AttemptContext {
     }
 
     /// Which processes are an attempt's: in the user's own folder others are at work as well.
-    pub(crate) fn sweeps(&self) -> Sweeps {
+    pub(crate) fn sweeps(&self) -> SweepScope {
         if self.is_in_place() {
-            Sweeps::Marked
+            SweepScope::Marked
         } else {
-            Sweeps::MarkedAndThere
+            SweepScope::MarkedAndThere
         }
     }
 }

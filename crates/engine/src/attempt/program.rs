@@ -8,11 +8,11 @@ use pleach_domain::batch::AttemptEnding;
 use pleach_domain::choice::SandboxChoice;
 use pleach_log::batch_paths::attempt_folder;
 use pleach_system::crash_point::{CrashPoint, crash_point};
-use pleach_system::process::Record;
+use pleach_system::process::ProcessRecord;
 use pleach_system::state_folder::write_private;
 use pleach_system::text::causes::with_causes;
 
-use super::listening::run_heard;
+use super::log_listener::run_heard;
 use super::{Attempt, AttemptContext, Finished, StartPoint, explain, explained, judge};
 use crate::agent::{Brief, Input, Launch};
 use crate::prompt::CHANGED_NOTHING;
@@ -78,7 +78,7 @@ impl AttemptContext {
         worktree: &Worktree,
         observer: &dyn AttemptObserver,
         finished: &mut Finished,
-    ) -> Result<(Record, Vec<String>), AttemptEnding> {
+    ) -> Result<(ProcessRecord, Vec<String>), AttemptEnding> {
         let folder = attempt_folder(&self.folder, &attempt.segment, attempt.number);
         let place = self.program_host().enter(worktree, &folder);
         let place = place.map_err(broken_off)?;

@@ -10,17 +10,17 @@ use pleach_git::worktree::Spare;
 #[derive(Debug)]
 pub(crate) struct Spares {
     most: usize,
-    shelf: Arc<Shelf>,
+    shelf: Arc<SparePool>,
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
-    holds: Mutex<Holds>,
+struct SparePool {
+    holds: Mutex<PoolState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Holds {
+struct PoolState {
     spares: Vec<Spare>,
     /// How many are on their way.
     promised: usize,
@@ -28,17 +28,17 @@ struct Holds {
 
 /// That a worktree may become a spare one; whoever wants one waits until this is kept or dropped.
 #[derive(Debug)]
-pub(crate) struct Promise(Arc<Shelf>);
+pub(crate) struct SparePromise(Arc<SparePool>);
 
-impl Drop for Promise {
+impl Drop for SparePromise {
     fn drop(&mut self) {
         self.0.holds().promised -= 1;
         self.0.changed.notify_all();
     }
 }
 
-impl Shelf {
-    fn holds(&self) -> MutexGuard<'_, Holds> {
+impl SparePool {
+    fn holds(&self) -> MutexGuard<'_, PoolState> {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -51,13 +51,13 @@ impl Spares {
     }
 
     /// Says that one may come, before anybody who could want it begins.
-    pub(crate) fn promise(&self) -> Promise {
+    pub(crate) fn promise(&self) -> SparePromise {
         self.shelf.holds().promised += 1;
-        Promise(Arc::clone(&self.shelf))
+        SparePromise(Arc::clone(&self.shelf))
     }
 
     /// Takes in what was promised, if anything came of it; the oldest goes where there are enough.
-    pub(crate) fn put(&self, spare: Option<Spare>, promise: Promise) {
+    pub(crate) fn put(&self, spare: Option<Spare>, promise: SparePromise) {
         let mut holds = self.shelf.holds();
         holds.spares.extend(spare);
         let too_many = holds.spares.len().saturating_sub(self.most);
@@ -70,7 +70,7 @@ impl Spares {
     ///
     /// Waits for those on their way, which takes no longer than moving a folder.
     pub(crate) fn take(&self) -> Option<Spare> {
-        let is_coming = |holds: &mut Holds| holds.spares.is_empty() && holds.promised > 0;
+        let is_coming = |holds: &mut PoolState| holds.spares.is_empty() && holds.promised > 0;
         let holds = self.shelf.holds();
         let holds = self.shelf.changed.wait_while(holds, is_coming);
         holds.unwrap_or_else(PoisonError::into_inner).spares.pop()

@@ -47,7 +47,7 @@ impl FieldProblem {
     }
 
     /// A problem of a plan's text that is in a field.
-    pub(super) fn of(path: impl Into<String>, problem: &Problem) -> Self {
+    pub(super) fn in_field(path: impl Into<String>, problem: &Problem) -> Self {
         Self {
             path: path.into(),
             code: problem.code.as_str(),
@@ -60,17 +60,17 @@ impl FieldProblem {
 
 /// Who is to do something about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum BoardErrorKind {
     /// What was asked for makes no sense.
-    Senseless,
+    Invalid,
     /// What is named is not there.
-    Absent,
+    NotFound,
     /// Something else stands in the way for now.
-    InTheWay,
+    Conflict,
     /// What was asked for is well formed and cannot be done.
-    Unfit,
+    Impossible,
     /// Nothing that the asker did.
-    Ours,
+    Internal,
 }
 
 /// Why something cannot be done to a board.
@@ -208,24 +208,26 @@ impl BoardError {
     }
 
     /// Who is to do something about it.
-    pub fn fault(&self) -> Fault {
+    pub fn fault(&self) -> BoardErrorKind {
         match self {
             Self::NoTasks | Self::MixedProjects | Self::MixedPlans(_) | Self::NoPlan => {
-                Fault::Senseless
+                BoardErrorKind::Invalid
             }
-            Self::NoProject(_) | Self::NoTask(_) => Fault::Absent,
+            Self::NoProject(_) | Self::NoTask(_) => BoardErrorKind::NotFound,
             Self::ProjectBusy { .. }
             | Self::NotCloned { .. }
             | Self::TaskBusy { .. }
             | Self::TaskOfPlanFile { .. }
             | Self::Gone { .. }
-            | Self::Database(DatabaseError::TaskBusy { .. }) => Fault::InTheWay,
+            | Self::Database(DatabaseError::TaskBusy { .. }) => BoardErrorKind::Conflict,
             Self::CannotHold { .. }
             | Self::Fields(_)
             | Self::PlanFile(_)
             | Self::Store(_)
-            | Self::Config(_) => Fault::Unfit,
-            Self::Git(_) | Self::State(_) | Self::Database(_) | Self::NoId(_) => Fault::Ours,
+            | Self::Config(_) => BoardErrorKind::Impossible,
+            Self::Git(_) | Self::State(_) | Self::Database(_) | Self::NoId(_) => {
+                BoardErrorKind::Internal
+            }
         }
     }
 

@@ -116,26 +116,26 @@ fn known_status<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TaskStatus>
 
 /// An execution plan as it is kept: its tasks are rows of the board.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct Stored {
-    pub(super) batches: Vec<StoredBatch>,
+pub(super) struct StoredExecutionPlan {
+    pub(super) batches: Vec<StoredPlanBatch>,
     /// Keys on the board.
     pub(super) tasks: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct StoredBatch {
+pub(super) struct StoredPlanBatch {
     pub(super) batch_id: IdText,
     pub(super) task_ids: Vec<String>,
     pub(super) can_parallel: bool,
 }
 
-impl StoredBatch {
+impl StoredPlanBatch {
     pub(super) fn name(&self) -> String {
         self.batch_id.text()
     }
 }
 
-impl Stored {
+impl StoredExecutionPlan {
     /// Only this module writes such texts, so one that cannot be read is an empty plan.
     pub(super) fn read(json: &str) -> Self {
         serde_json::from_str(json).unwrap_or_default()
@@ -151,7 +151,7 @@ impl Stored {
     }
 
     fn of(plan: &ExecutionPlan) -> Self {
-        let batches = plan.batches.iter().map(|batch| StoredBatch {
+        let batches = plan.batches.iter().map(|batch| StoredPlanBatch {
             batch_id: batch.batch_id.clone(),
             task_ids: batch.task_ids.iter().map(IdText::text).collect(),
             can_parallel: batch.can_parallel,
@@ -188,9 +188,9 @@ impl Stored {
 }
 
 /// Waves as batches, under the names that the tasks are to have there.
-pub(super) fn batches_of(order: &Order, name: &impl Fn(usize) -> String) -> Vec<StoredBatch> {
+pub(super) fn batches_of(order: &Order, name: &impl Fn(usize) -> String) -> Vec<StoredPlanBatch> {
     let waves = order.waves.iter().zip(1_i64..);
-    let batches = waves.map(|(wave, number)| StoredBatch {
+    let batches = waves.map(|(wave, number)| StoredPlanBatch {
         batch_id: IdText::Number(number),
         task_ids: wave.iter().map(|at| name(*at)).collect(),
         can_parallel: wave.len() > 1,
@@ -222,7 +222,9 @@ impl Board {
         })?;
         match found {
             (None, _) => Ok(None),
-            (Some(PlanRow::OfBoard(json)), rows) => Ok(Some(Stored::read(&json).shown(&rows))),
+            (Some(PlanRow::OfBoard(json)), rows) => {
+                Ok(Some(StoredExecutionPlan::read(&json).shown(&rows)))
+            }
             (Some(PlanRow::OfFile(path)), _) => Ok(Some(shown_file(Path::new(&path))?)),
         }
     }
@@ -239,7 +241,7 @@ impl Board {
             let rows = tables.tasks_of(project, PlanOrigin::BOARD)?;
             check_graph(plan, &rows)?;
             let (created, updated) = put_tasks(tables, project, plan, rows)?;
-            let stored = Stored::of(plan);
+            let stored = StoredExecutionPlan::of(plan);
             tables.put_plan(project, &PlanRow::OfBoard(stored.text()))?;
             tell_created(tables, project, &created)?;
             tell_updated(tables, project, &updated)?;
@@ -362,7 +364,7 @@ fn check_graph(plan: &ExecutionPlan, rows: &[TaskRow]) -> Result<(), BoardError>
         let path = line.and_then(|line| paths.get(line.checked_sub(1)?));
         FieldProblem {
             line: None,
-            ..FieldProblem::of(path.map_or("tasks", String::as_str), problem)
+            ..FieldProblem::in_field(path.map_or("tasks", String::as_str), problem)
         }
     });
     let problems: Vec<FieldProblem> = problems.collect();

@@ -9,7 +9,7 @@ use pleach_log::database::BoardEvent;
 use pleach_log::database::board::{BoardTables, TaskRow};
 use pleach_log::database::projects::{MirroredRow, PlanRow};
 
-use super::execution_plan::{Stored, batches_of};
+use super::execution_plan::{StoredExecutionPlan, batches_of};
 use super::in_step::bring_in_step;
 use super::projects::{known, top_of};
 use super::shown::{drawn, tell_created};
@@ -45,7 +45,7 @@ impl Board {
         self.database.change_boards(|tables| {
             known(tables, project)?;
             let rows = put_on_board(tables, project, &document)?;
-            let stored = Stored::of_waves(&document, |at| rows[at].key.clone());
+            let stored = StoredExecutionPlan::of_waves(&document, |at| rows[at].key.clone());
             tables.put_plan(project, &PlanRow::OfBoard(stored.text()))?;
             tell_created(tables, project, &rows)?;
             Ok(Imported {
@@ -101,7 +101,7 @@ fn checked(
     let graph = Graph::new(&document.plan, Strictness::AsWritten);
     let problems = graph.errors().iter();
     let problems: Vec<FieldProblem> = problems
-        .map(|problem| FieldProblem::of(field, problem))
+        .map(|problem| FieldProblem::in_field(field, problem))
         .collect();
     limits::check(|found| found.extend(problems))?;
     Ok(graph.warnings().to_vec())
@@ -186,7 +186,7 @@ fn put_on_board(
     Ok(rows)
 }
 
-impl Stored {
+impl StoredExecutionPlan {
     /// The waves of a document as batches, under the names that its tasks have on the board.
     fn of_waves(document: &Document, name: impl Fn(usize) -> String) -> Self {
         let graph = Graph::new(&document.plan, Strictness::AsWritten);

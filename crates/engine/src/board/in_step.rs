@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use pleach_domain::plan::Index;
 use pleach_formats::{Document, Identity};
-use pleach_log::database::board::{BoardTables, Said, TaskRow};
+use pleach_log::database::board::{BoardTables, FileFields, TaskRow};
 use pleach_log::database::{BoardEvent, now};
 use pleach_log::task_ids;
 
@@ -43,7 +43,7 @@ pub(super) fn bring_in_step(
         }
     }
     let index = document.plan.index();
-    let mut places = Places::of(tables, project)?;
+    let mut places = BoardPositions::read(tables, project)?;
     let (mut created, mut updated) = (Vec::new(), Vec::new());
     let mut ahead = None;
     for (at, task) in document.plan.tasks.iter().enumerate() {
@@ -131,7 +131,7 @@ fn matched(document: &Document, rows: &[TaskRow]) -> Vec<Option<usize>> {
 /// The row with everything that the file says of its task.
 fn read_over(row: &TaskRow, document: &Document, index: &Index, at: usize) -> TaskRow {
     let task = &document.plan.tasks[at];
-    let said = Said {
+    let said = FileFields {
         priority: task.priority,
         labels: task.labels.clone(),
     };
@@ -168,13 +168,13 @@ fn read_over(row: &TaskRow, document: &Document, index: &Index, at: usize) -> Ta
 }
 
 /// The places on a board that are taken.
-struct Places {
+struct BoardPositions {
     taken: Vec<f64>,
     last: f64,
 }
 
-impl Places {
-    fn of(tables: BoardTables<'_>, project: &str) -> Result<Self, BoardError> {
+impl BoardPositions {
+    fn read(tables: BoardTables<'_>, project: &str) -> Result<Self, BoardError> {
         let rows = tables.tasks(project)?;
         Ok(Self {
             taken: rows.iter().map(|row| row.position).collect(),

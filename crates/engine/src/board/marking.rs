@@ -13,7 +13,7 @@ use pleach_log::database::{Database, DatabaseError, now};
 use super::shown::tell_updated;
 use super::to_run::refuse_link;
 use super::{Board, BoardError};
-use crate::plan_file::{PlanFile, RewriteError, Settled};
+use crate::plan_file::{DisplacedOutcome, PlanFile, RewriteError};
 use crate::plan_to_run::PlanOrigin;
 
 /// How long an editor that was just saving may take to finish.
@@ -66,7 +66,7 @@ impl Board {
                 },
                 RewriteError::File(error) => BoardError::PlanFile(error),
             })?;
-            if written.displaced.settle_after(SLOW_EDITOR)? == Settled::Quiet {
+            if written.displaced.settle_after(SLOW_EDITOR)? == DisplacedOutcome::Quiet {
                 break;
             }
         }

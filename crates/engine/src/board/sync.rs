@@ -28,7 +28,7 @@ const MOST_LOOKS: u32 = 5;
 
 /// What came of a look at a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum SyncOutcome {
     /// The tasks are those of the file, or it is noted why not.
     Done,
     /// Tasks seem to be gone, and whoever writes it may not have come to them yet.
@@ -53,7 +53,7 @@ impl Board {
             }
             for _ in 0..MOST_LOOKS {
                 let read = |tables: BoardTables<'_>| read_again(tables, project, &file.path);
-                if self.database.change_boards(read)? == Reading::Done {
+                if self.database.change_boards(read)? == SyncOutcome::Done {
                     break;
                 }
                 std::thread::sleep(SETTLED);
@@ -64,13 +64,17 @@ impl Board {
 }
 
 /// Reads a file while nobody else can bring tasks in step, so that the last reading is of the last text.
-fn read_again(tables: BoardTables<'_>, project: &str, path: &str) -> Result<Reading, BoardError> {
+fn read_again(
+    tables: BoardTables<'_>,
+    project: &str,
+    path: &str,
+) -> Result<SyncOutcome, BoardError> {
     let Some(row) = tables.project(project)? else {
-        return Ok(Reading::Done);
+        return Ok(SyncOutcome::Done);
     };
     let mut mirrored = tables.mirrored(project)?.into_iter();
     let Some(before) = mirrored.find(|file| file.path == path) else {
-        return Ok(Reading::Done);
+        return Ok(SyncOutcome::Done);
     };
     let top = top_of(&row);
     let seen = look(Path::new(path));
@@ -78,7 +82,7 @@ fn read_again(tables: BoardTables<'_>, project: &str, path: &str) -> Result<Read
         Ok(document) => {
             // Some editors empty a file before they write it: its tasks would come back as others.
             if seen.is_none() && leaves_any_out(tables, project, path, &document)? {
-                return Ok(Reading::MayBeHalf);
+                return Ok(SyncOutcome::MayBeHalf);
             }
             bring_in_step(tables, project, path, &document)?;
             MirroredRow {
@@ -99,7 +103,7 @@ fn read_again(tables: BoardTables<'_>, project: &str, path: &str) -> Result<Read
             tables.note(project, &BoardEvent::ProjectUpdated {})?;
         }
     }
-    Ok(Reading::Done)
+    Ok(SyncOutcome::Done)
 }
 
 /// The plan in a file, or what is wrong with it in words that name the place.

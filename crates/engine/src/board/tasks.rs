@@ -3,7 +3,7 @@
 //! Tasks of plan files may be ordered and labelled here; what they are is said in their file, which `marking` writes to.
 
 use pleach_domain::graph::{Graph, Strictness};
-use pleach_domain::problem::Code;
+use pleach_domain::problem::ProblemCode;
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_formats::Identity;
 use pleach_log::database::board::{BoardTables, TaskRow};
@@ -395,7 +395,7 @@ fn refuse_cycle(
     let problems: Vec<FieldProblem> = graph
         .errors()
         .iter()
-        .filter(|problem| problem.code == Code::Cycle)
+        .filter(|problem| problem.code == ProblemCode::Cycle)
         .filter(|problem| problem.tasks.iter().any(|task| task.as_str() == row.key))
         .map(|problem| {
             let is_in = |key: &String| problem.tasks.iter().any(|task| task.as_str() == key);
@@ -403,7 +403,7 @@ fn refuse_cycle(
             let path = place.map_or("dependsOn".to_owned(), |at| format!("dependsOn[{at}]"));
             FieldProblem {
                 line: None,
-                ..FieldProblem::of(path, problem)
+                ..FieldProblem::in_field(path, problem)
             }
         })
         .collect();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan, Stage};
-use pleach_domain::task::{Dependency, Hold, IfUnknown, Task};
+use pleach_domain::task::{Dependency, IfUnknown, Task, TaskHold};
 use pleach_formats::{Document, Identity, Mark, TaskPlace};
 use pleach_log::database::board::TaskRow;
 use pleach_log::database::projects::PlanRow;
@@ -100,7 +100,7 @@ impl Board {
             PlanRow::OfFile(path) => in_stages(of_file(Path::new(&path))?),
             PlanRow::OfBoard(json) => of_board(staged(&rows, &json)),
         };
-        let open = |task: &&Task| !task.status.is_settled() && task.hold == Hold::None;
+        let open = |task: &&Task| !task.status.is_settled() && task.hold == TaskHold::None;
         let ids = plan.document.plan.tasks.iter().filter(open);
         let tasks = ids.map(|task| task.id.clone()).collect();
         Ok(PlannedExecution {
@@ -151,7 +151,7 @@ pub(super) fn task_of(row: &TaskRow) -> Task {
 
 /// The tasks of an execution plan with what they need, and its batches as stages.
 fn staged(rows: &[TaskRow], json: &str) -> Plan {
-    let stored = execution_plan::Stored::read(json);
+    let stored = execution_plan::StoredExecutionPlan::read(json);
     let all = super::plan_of_rows(rows);
     let graph = Graph::new(&all, Strictness::AsWritten);
     let named: HashSet<&str> = stored.keys().collect();

@@ -12,25 +12,25 @@ use pleach_system::files::regular_file::read_settings;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use super::FILE_NAME;
-use super::error::{ConfigError, Origin};
+use super::error::{ConfigError, SettingOrigin};
 use super::fields::{AGENTS, OF_AGENT, line_at};
 use super::keys::{KEYS, Key};
-use super::kinds::{Kind as _, List, Text};
-use super::layers::{Shown, users_file};
+use super::kinds::{FreeText, List, ValueKind as _};
+use super::layers::{ResolvedSetting, users_file};
 use crate::config::Settings;
 
 /// Whose file is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum ConfigScope {
     /// The user's own, for all repositories.
-    Users,
+    User,
     /// That of the repository.
-    Repositorys,
+    Repository,
 }
 
 /// What was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edited {
+pub struct ConfigEdit {
     /// The file.
     pub path: PathBuf,
     /// The value, as it stands there now.
@@ -38,17 +38,26 @@ pub struct Edited {
 }
 
 /// Sets a key in a file; comments and everything else stay, and a wrong value is refused.
-pub fn set(key: &str, text: &str, whose: Whose, repository: &Path) -> Result<Edited, ConfigError> {
+pub fn set(
+    key: &str,
+    text: &str,
+    whose: ConfigScope,
+    repository: &Path,
+) -> Result<ConfigEdit, ConfigError> {
     let value = value_of(key, text)?;
     let path = edit(&[(key, value.clone())], whose, repository)?;
-    Ok(Edited {
+    Ok(ConfigEdit {
         path,
         text: value.to_string(),
     })
 }
 
 /// Sets several keys in a file, all or none.
-pub fn set_all(changes: &[Shown], whose: Whose, repository: &Path) -> Result<(), ConfigError> {
+pub fn set_all(
+    changes: &[ResolvedSetting],
+    whose: ConfigScope,
+    repository: &Path,
+) -> Result<(), ConfigError> {
     let values = { changes.iter() }
         .filter_map(|change| Some((change.key.as_str(), change.text.as_deref()?)))
         .map(|(key, text)| Ok((key, value_of(key, text)?)));
@@ -57,12 +66,12 @@ pub fn set_all(changes: &[Shown], whose: Whose, repository: &Path) -> Result<(),
 
 fn edit(
     changes: &[(&str, Value)],
-    whose: Whose,
+    whose: ConfigScope,
     repository: &Path,
 ) -> Result<PathBuf, ConfigError> {
     let path = match whose {
-        Whose::Repositorys => repository.join(FILE_NAME),
-        Whose::Users => users_file().ok_or_else(|| ConfigError::Homeless {
+        ConfigScope::Repository => repository.join(FILE_NAME),
+        ConfigScope::User => users_file().ok_or_else(|| ConfigError::Homeless {
             path: PathBuf::from("~/.config/pleach/config.toml"),
         })?,
     };
@@ -101,26 +110,26 @@ fn wait_for_turn(path: &Path) -> Result<fs::File, ConfigError> {
 }
 
 fn value_of(key: &str, text: &str) -> Result<Value, ConfigError> {
-    if let Some(known) = Key::of(key) {
+    if let Some(known) = Key::named(key) {
         let value = (known.of_text)(text);
         if (known.is_fit)(&value) {
             return Ok(value);
         }
         return Err(ConfigError::Wrong {
-            origin: Origin::Flag,
+            origin: SettingOrigin::Flag,
             key: key.to_owned(),
             wanted: known.wanted(),
             nearest: (known.nearest)(&value),
         });
     }
     match field_of_agent(key) {
-        Some((_, "model")) => Ok(Text::of_text(text)),
+        Some((_, "model")) => Ok(FreeText::of_text(text)),
         Some(_) => {
             let value = List::of_text(text);
             List::read(&value)
                 .map(|_| value)
                 .ok_or_else(|| ConfigError::Wrong {
-                    origin: Origin::Flag,
+                    origin: SettingOrigin::Flag,
                     key: key.to_owned(),
                     wanted: List::wanted(),
                     nearest: None,
@@ -134,7 +143,7 @@ fn value_of(key: &str, text: &str) -> Result<Value, ConfigError> {
 pub fn unknown_key(key: &str) -> ConfigError {
     let near = nearest(key, KEYS.iter().map(|key| key.name));
     ConfigError::UnknownKey {
-        origin: Origin::Flag,
+        origin: SettingOrigin::Flag,
         key: key.to_owned(),
         nearest: near.map(str::to_owned),
     }
@@ -153,7 +162,7 @@ fn with_key(before: &str, key: &str, value: Value, path: &Path) -> Result<String
         before
             .parse()
             .map_err(|error: toml_edit::TomlError| ConfigError::Malformed {
-                origin: Origin::File {
+                origin: SettingOrigin::File {
                     path: path.to_owned(),
                     line: error.span().map(|place| line_at(before, place.start)),
                 },
@@ -175,7 +184,7 @@ fn with_key(before: &str, key: &str, value: Value, path: &Path) -> Result<String
             Item::Table(table)
         });
         place = item.as_table_like_mut().ok_or_else(|| ConfigError::Wrong {
-            origin: Origin::File {
+            origin: SettingOrigin::File {
                 path: path.to_owned(),
                 line: None,
             },

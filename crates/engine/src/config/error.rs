@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Where something was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Nowhere: it is so unless somebody says otherwise.
     Default,
     /// In a file.
@@ -21,7 +21,7 @@ pub enum Origin {
     Flag,
 }
 
-impl Origin {
+impl SettingOrigin {
     /// The same at a line.
     pub(super) fn at(&self, line: Option<usize>) -> Self {
         match self {
@@ -34,7 +34,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -72,7 +72,7 @@ pub enum ConfigError {
     #[error("{origin}: {message}")]
     Malformed {
         /// Where.
-        origin: Origin,
+        origin: SettingOrigin,
         /// What is wrong.
         message: String,
     },
@@ -80,7 +80,7 @@ pub enum ConfigError {
     #[error("{origin}: unknown key {key:?}")]
     UnknownKey {
         /// Where.
-        origin: Origin,
+        origin: SettingOrigin,
         /// The key.
         key: String,
         /// The known key that looks most like it.
@@ -90,7 +90,7 @@ pub enum ConfigError {
     #[error("{origin}: {key} must be {wanted}")]
     Wrong {
         /// Where.
-        origin: Origin,
+        origin: SettingOrigin,
         /// The key.
         key: String,
         /// What it takes.
@@ -102,7 +102,7 @@ pub enum ConfigError {
     #[error("{origin}: {key} {why}")]
     Branches {
         /// Where.
-        origin: Origin,
+        origin: SettingOrigin,
         /// The key.
         key: &'static str,
         /// What is wrong with it.
@@ -172,7 +172,7 @@ impl ConfigError {
             Self::UnknownKey { origin, .. }
             | Self::Wrong { origin, .. }
             | Self::Branches { origin, .. } => match origin {
-                Origin::File { path, line } => Some((path.clone(), *line)),
+                SettingOrigin::File { path, line } => Some((path.clone(), *line)),
                 _ => None,
             },
             _ => None,

@@ -8,9 +8,9 @@ use pleach_domain::problem::nearest;
 use toml_edit::{Item, TableLike, Value};
 
 use super::AgentConfig;
-use super::error::{ConfigError, Origin};
+use super::error::{ConfigError, SettingOrigin};
 use super::keys::KEYS;
-use super::kinds::{Kind, List, Text};
+use super::kinds::{FreeText, List, ValueKind};
 
 /// What an agent's table may say.
 pub(super) const OF_AGENT: [&str; 5] = ["preset", "command", "args", "env", "model"];
@@ -21,7 +21,7 @@ pub(super) const AGENTS: &str = "agents";
 /// A table whose values are taken out one by one.
 pub(super) struct Fields<'a> {
     /// Where it stands.
-    origin: &'a Origin,
+    origin: &'a SettingOrigin,
     /// The text of the file, for the lines.
     text: &'a str,
     table: &'a dyn TableLike,
@@ -31,7 +31,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn of(table: &'a dyn TableLike, text: &'a str, origin: &'a Origin) -> Self {
+    pub(super) fn of(table: &'a dyn TableLike, text: &'a str, origin: &'a SettingOrigin) -> Self {
         Self {
             origin,
             text,
@@ -42,7 +42,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a key such as `retries` or `forge.kind`.
-    pub(super) fn take<K: Kind>(&mut self, key: &str) -> Option<K::Value> {
+    pub(super) fn take<K: ValueKind>(&mut self, key: &str) -> Option<K::Value> {
         let (above, name) = match key.split_once('.') {
             Some((above, name)) => (self.below(self.table, "", above)?, name),
             None => (self.table, key),
@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
         self.value_in::<K>(above, name, key)
     }
 
-    fn value_in<K: Kind>(
+    fn value_in<K: ValueKind>(
         &mut self,
         table: &dyn TableLike,
         name: &str,
@@ -105,11 +105,11 @@ impl<'a> Fields<'a> {
             };
             let key = |field: &str| format!("agents.{name}.{field}");
             let agent = AgentConfig {
-                preset: self.value_in::<Text>(table, "preset", &key("preset")),
+                preset: self.value_in::<FreeText>(table, "preset", &key("preset")),
                 command: self.value_in::<List>(table, "command", &key("command")),
                 args: self.value_in::<List>(table, "args", &key("args")),
                 env: self.value_in::<List>(table, "env", &key("env")),
-                model: self.value_in::<Text>(table, "model", &key("model")),
+                model: self.value_in::<FreeText>(table, "model", &key("model")),
             };
             self.refuse_others(table, &key(""), &OF_AGENT);
             agents.insert(name.to_owned(), agent);
@@ -165,11 +165,11 @@ impl AgentConfig {
     pub(super) fn said(&self) -> [(&'static str, Option<Value>); 5] {
         let [preset, command, args, env, model] = OF_AGENT;
         [
-            (preset, self.preset.as_ref().map(Text::write)),
+            (preset, self.preset.as_ref().map(FreeText::write)),
             (command, self.command.as_ref().map(List::write)),
             (args, self.args.as_ref().map(List::write)),
             (env, self.env.as_ref().map(List::write)),
-            (model, self.model.as_ref().map(Text::write)),
+            (model, self.model.as_ref().map(FreeText::write)),
         ]
     }
 }

@@ -16,8 +16,8 @@ use toml_edit::Value;
 use super::error::ConfigError;
 use super::fields::Fields;
 use super::kinds::{
-    CachedPaths, Count, Dollars, Kind, List, OneOf, Parallel, PathList, Place, Sandbox, Share,
-    Shell, Size, Switch, Text, Time, TimeOrOff, USUAL_LIMIT_WAIT, UpToAWeek,
+    CachedPaths, Count, Dollars, FreeText, List, OneOf, Parallel, PathList, PathValue, Sandbox,
+    Share, Shell, Size, Switch, Time, TimeOrOff, USUAL_LIMIT_WAIT, UpToAWeek, ValueKind,
 };
 use super::{AgentConfig, MaxParallel};
 
@@ -49,12 +49,12 @@ macro_rules! setting {
 macro_rules! settle {
     ($kind:ty, $said:expr, $repository:expr) => {
         $said
-            .filter(|said| !<$kind as Kind>::is_nothing(said))
-            .map(|said| <$kind as Kind>::meant(said, $repository))
+            .filter(|said| !<$kind as ValueKind>::is_nothing(said))
+            .map(|said| <$kind as ValueKind>::meant(said, $repository))
             .transpose()?
     };
     ($kind:ty, $said:expr, $repository:expr, $default:expr) => {
-        <$kind as Kind>::meant($said.unwrap_or_else(|| $default), $repository)?
+        <$kind as ValueKind>::meant($said.unwrap_or_else(|| $default), $repository)?
     };
 }
 
@@ -63,7 +63,7 @@ macro_rules! default_value {
         None
     };
     ($kind:ty = $default:expr) => {
-        Some(<$kind as Kind>::write(&$default))
+        Some(<$kind as ValueKind>::write(&$default))
     };
 }
 
@@ -109,11 +109,11 @@ macro_rules! keys {
             otherwise: concat!($($otherwise)?),
             example: $example,
             default: || default_value!($kind $(= $default)?),
-            wanted: <$kind as Kind>::wanted,
-            of_text: <$kind as Kind>::of_text,
-            is_fit: |value| <$kind as Kind>::read(value).is_some(),
-            nearest: <$kind as Kind>::nearest,
-            said: |config| config.$field.as_ref().map(<$kind as Kind>::write),
+            wanted: <$kind as ValueKind>::wanted,
+            of_text: <$kind as ValueKind>::of_text,
+            is_fit: |value| <$kind as ValueKind>::read(value).is_some(),
+            nearest: <$kind as ValueKind>::nearest,
+            said: |config| config.$field.as_ref().map(<$kind as ValueKind>::write),
         },)*];
 
         impl Config {
@@ -155,11 +155,11 @@ macro_rules! keys {
 
 keys! {
     /// The ref that batches start from.
-    base: String as Text, "\"main\"" or "the current branch, or its upstream if that is ahead";
+    base: String as FreeText, "\"main\"" or "the current branch, or its upstream if that is ahead";
     /// The plan in use.
-    plan: PathBuf as Place, "\"TODO.md\"" or "TODO.md, or the only plan with open tasks in docs/plans";
+    plan: PathBuf as PathValue, "\"TODO.md\"" or "TODO.md, or the only plan with open tasks in docs/plans";
     /// The name of the agent to run.
-    agent: String as Text, "\"mine\"" or "the only one installed";
+    agent: String as FreeText, "\"mine\"" or "the only one installed";
     /// The number of tasks of a batch that run at once.
     max_parallel: MaxParallel as Parallel = MaxParallel::AtMost(3), "\"auto\"";
     /// The number of tasks that run at once, over all batches of this user.
@@ -203,11 +203,11 @@ keys! {
     /// Paths to keep when a worktree is reused.
     cache: Vec<String> as CachedPaths = Vec::new(), "[\"target\"]";
     /// The prefix of all branch names.
-    branch_prefix: String as Text = "pleach".to_owned(), "\"bot\"";
+    branch_prefix: String as FreeText = "pleach".to_owned(), "\"bot\"";
     /// The pattern of task branch names.
-    task_branch: String as Text = "{{prefix}}/task-{{batch}}/{{task}}".to_owned(), "\"{{prefix}}/t/{{batch}}-{{task}}\"";
+    task_branch: String as FreeText = "{{prefix}}/task-{{batch}}/{{task}}".to_owned(), "\"{{prefix}}/t/{{batch}}-{{task}}\"";
     /// The pattern of batch branch names.
-    batch_branch: String as Text = "{{prefix}}/batch-{{batch}}".to_owned(), "\"{{prefix}}/b/{{batch}}\"";
+    batch_branch: String as FreeText = "{{prefix}}/batch-{{batch}}".to_owned(), "\"{{prefix}}/b/{{batch}}\"";
     /// The sandbox for setup, agents and tests.
     sandbox: SandboxChoice as Sandbox, "\"strict\"" or "landlock where the kernel has it";
     /// Additional paths that they may write to.
@@ -233,16 +233,16 @@ keys! {
     /// How long kept work is stored.
     keep_work: Duration as Time = Duration::from_hours(90 * 24), "\"30d\"";
     /// The folder for worktrees.
-    worktrees: PathBuf as Place, "\"~/trees\"" or "the state folder";
+    worktrees: PathBuf as PathValue, "\"~/trees\"" or "the state folder";
     /// The file of the prompt template.
-    prompt: PathBuf as Place, "\"prompt.md\"" or "the built-in prompt";
+    prompt: PathBuf as PathValue, "\"prompt.md\"" or "the built-in prompt";
     /// The kind of forge.
     forge ["forge.kind"]: ForgeKind as OneOf<ForgeKind>, "\"github\"" or "detected from the remote";
 }
 
 impl Key {
     /// The key of a name.
-    pub fn of(name: &str) -> Option<&'static Self> {
+    pub fn named(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
 

@@ -13,13 +13,13 @@ use pleach_domain::phase::Threshold;
 use pleach_domain::problem::nearest;
 use toml_edit::{Array, Value};
 
-pub(super) use paths::{CachedPaths, PathList, Place};
+pub(super) use paths::{CachedPaths, PathList, PathValue};
 
 use super::MaxParallel;
 use super::error::ConfigError;
 
 /// A kind of value.
-pub(super) trait Kind {
+pub(super) trait ValueKind {
     /// What is made of it.
     type Value: Clone;
 
@@ -65,9 +65,9 @@ pub(super) trait Kind {
 }
 
 /// Any text.
-pub(super) struct Text;
+pub(super) struct FreeText;
 
-impl Kind for Text {
+impl ValueKind for FreeText {
     type Value = String;
 
     fn wanted() -> String {
@@ -90,19 +90,19 @@ impl Kind for Text {
 /// A command of the shell.
 pub(super) struct Shell;
 
-impl Kind for Shell {
+impl ValueKind for Shell {
     type Value = String;
 
     fn wanted() -> String {
-        Text::wanted()
+        FreeText::wanted()
     }
 
     fn read(value: &Value) -> Option<String> {
-        Text::read(value)
+        FreeText::read(value)
     }
 
     fn write(value: &String) -> Value {
-        Text::write(value)
+        FreeText::write(value)
     }
 
     fn is_nothing(value: &String) -> bool {
@@ -113,7 +113,7 @@ impl Kind for Shell {
 /// Several texts.
 pub(super) struct List;
 
-impl Kind for List {
+impl ValueKind for List {
     type Value = Vec<String>;
 
     fn wanted() -> String {
@@ -133,7 +133,7 @@ impl Kind for List {
 /// A whole number between two others.
 pub(super) struct Count<N, const LEAST: i64, const MOST: i64>(PhantomData<N>);
 
-impl<N, const LEAST: i64, const MOST: i64> Kind for Count<N, LEAST, MOST>
+impl<N, const LEAST: i64, const MOST: i64> ValueKind for Count<N, LEAST, MOST>
 where
     N: TryFrom<i64> + Copy,
     i64: TryFrom<N>,
@@ -162,7 +162,7 @@ where
 /// Yes or no.
 pub(super) struct Switch;
 
-impl Kind for Switch {
+impl ValueKind for Switch {
     type Value = bool;
 
     fn wanted() -> String {
@@ -189,7 +189,7 @@ impl Kind for Switch {
 /// One of a few words.
 pub(super) struct OneOf<C>(PhantomData<C>);
 
-impl<C: Choice> Kind for OneOf<C> {
+impl<C: Choice> ValueKind for OneOf<C> {
     type Value = C;
 
     fn wanted() -> String {
@@ -217,7 +217,7 @@ impl<C: Choice> Kind for OneOf<C> {
 /// A time with its unit.
 pub(super) struct Time;
 
-impl Kind for Time {
+impl ValueKind for Time {
     type Value = Duration;
 
     fn wanted() -> String {
@@ -243,7 +243,7 @@ pub(crate) const USUAL_LIMIT_WAIT: Duration = Duration::from_hours(6);
 /// A time with its unit that is at most `MOST_LIMIT_WAIT`.
 pub(super) struct UpToAWeek;
 
-impl Kind for UpToAWeek {
+impl ValueKind for UpToAWeek {
     type Value = Duration;
 
     fn wanted() -> String {
@@ -262,7 +262,7 @@ impl Kind for UpToAWeek {
 /// A time, or none at all.
 pub(super) struct TimeOrOff;
 
-impl Kind for TimeOrOff {
+impl ValueKind for TimeOrOff {
     type Value = Duration;
 
     fn wanted() -> String {
@@ -288,7 +288,7 @@ impl Kind for TimeOrOff {
 /// A number of bytes; nothing at all is one too.
 pub(super) struct Size;
 
-impl Kind for Size {
+impl ValueKind for Size {
     type Value = u64;
 
     fn wanted() -> String {
@@ -310,7 +310,7 @@ impl Kind for Size {
 /// Dollars, as millionths of one.
 pub(super) struct Dollars;
 
-impl Kind for Dollars {
+impl ValueKind for Dollars {
     type Value = u64;
 
     fn wanted() -> String {
@@ -337,7 +337,7 @@ impl Kind for Dollars {
 /// A part of a whole.
 pub(super) struct Share;
 
-impl Kind for Share {
+impl ValueKind for Share {
     type Value = Threshold;
 
     fn wanted() -> String {
@@ -361,7 +361,7 @@ impl Kind for Share {
 /// How many at once.
 pub(super) struct Parallel;
 
-impl Kind for Parallel {
+impl ValueKind for Parallel {
     type Value = MaxParallel;
 
     fn wanted() -> String {
@@ -387,7 +387,7 @@ impl Kind for Parallel {
 /// What holds programs: a word, or a command.
 pub(super) struct Sandbox;
 
-impl Kind for Sandbox {
+impl ValueKind for Sandbox {
     type Value = SandboxChoice;
 
     fn wanted() -> String {

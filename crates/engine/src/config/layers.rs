@@ -12,7 +12,7 @@ use pleach_system::files::regular_file::read_settings;
 use serde_json::json;
 use toml_edit::{Document, Item, Table, Value};
 
-use super::error::{ConfigError, Origin};
+use super::error::{ConfigError, SettingOrigin};
 use super::fields::{Fields, line_at};
 use super::keys::{Config, KEYS};
 use super::{FILE_NAME, VARIABLES};
@@ -45,7 +45,7 @@ const OTHER_PREFIXES: [&str; 2] = ["TEST_", "LOGIN_"];
 /// What one source says.
 #[derive(Debug, Clone)]
 struct Layer {
-    origin: Origin,
+    origin: SettingOrigin,
     config: Config,
     /// On which line of a file each key stands.
     lines: BTreeMap<String, usize>,
@@ -57,7 +57,7 @@ pub struct Layers(Vec<Layer>);
 
 /// A value with where it is from.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct ResolvedSetting {
     /// The key, as in `retries` or `agents.mine.command`.
     pub key: String,
     /// The value as a file would say it, if there is one.
@@ -67,12 +67,12 @@ pub struct Shown {
     /// What holds where there is none.
     pub otherwise: &'static str,
     /// Who says so.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// A variable that looks like one of a key, and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misspelt {
+pub struct MisspeltVariable {
     /// The variable.
     pub name: String,
     /// The one that was meant, most likely.
@@ -90,14 +90,14 @@ pub fn users_file() -> Option<PathBuf> {
 }
 
 /// Variables of the environment that look like keys and are none.
-pub fn misspelt_variables() -> Vec<Misspelt> {
+pub fn misspelt_variables() -> Vec<MisspeltVariable> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     misspelt(names)
 }
 
-pub(super) fn misspelt(names: impl IntoIterator<Item = String>) -> Vec<Misspelt> {
+pub(super) fn misspelt(names: impl IntoIterator<Item = String>) -> Vec<MisspeltVariable> {
     let known: Vec<String> = KEYS.iter().map(super::Key::variable).collect();
-    let mut found: Vec<Misspelt> = names
+    let mut found: Vec<MisspeltVariable> = names
         .into_iter()
         .filter_map(|name| {
             let word = name.strip_prefix(VARIABLES)?;
@@ -109,7 +109,7 @@ pub(super) fn misspelt(names: impl IntoIterator<Item = String>) -> Vec<Misspelt>
             let words = known.iter().map(|name| &name[VARIABLES.len()..]);
             let near = nearest(word, words)?;
             // Something of another length is another word.
-            (near.len().abs_diff(word.len()) <= 2).then(|| Misspelt {
+            (near.len().abs_diff(word.len()) <= 2).then(|| MisspeltVariable {
                 nearest: format!("{VARIABLES}{near}"),
                 name: name.clone(),
             })
@@ -127,7 +127,7 @@ impl Config {
 }
 
 impl Layer {
-    fn new(origin: Origin, config: Config) -> Self {
+    fn new(origin: SettingOrigin, config: Config) -> Self {
         Self {
             origin,
             config,
@@ -138,15 +138,15 @@ impl Layer {
     /// A file that is not there says nothing.
     fn load(path: PathBuf) -> Result<Self, ConfigError> {
         match read_settings(&path) {
-            Ok(text) => Self::parse(&text, Origin::File { path, line: None }),
+            Ok(text) => Self::parse(&text, SettingOrigin::File { path, line: None }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Self::new(Origin::Default, Config::default()))
+                Ok(Self::new(SettingOrigin::Default, Config::default()))
             }
             Err(source) => Err(ConfigError::Io { path, source }),
         }
     }
 
-    fn parse(text: &str, origin: Origin) -> Result<Self, ConfigError> {
+    fn parse(text: &str, origin: SettingOrigin) -> Result<Self, ConfigError> {
         let document = Document::parse(text).map_err(|error| ConfigError::Malformed {
             origin: origin.at(error.span().map(|place| line_at(text, place.start))),
             message: error.message().to_owned(),
@@ -154,7 +154,7 @@ impl Layer {
         Self::of_table(document.as_table(), text, origin)
     }
 
-    fn of_table(table: &Table, text: &str, origin: Origin) -> Result<Self, ConfigError> {
+    fn of_table(table: &Table, text: &str, origin: SettingOrigin) -> Result<Self, ConfigError> {
         let mut fields = Fields::of(table, text, &origin);
         let config = Config::take(&mut fields);
         fields.refuse_unknown();
@@ -169,7 +169,7 @@ impl Layer {
         })
     }
 
-    fn origin_of(&self, key: &str) -> Origin {
+    fn origin_of(&self, key: &str) -> SettingOrigin {
         self.origin.at(self.lines.get(key).copied())
     }
 }
@@ -206,7 +206,7 @@ impl Layers {
         let layers = layers.into_iter();
         Self(
             layers
-                .map(|layer| Layer::new(Origin::Flag, layer))
+                .map(|layer| Layer::new(SettingOrigin::Flag, layer))
                 .collect(),
         )
     }
@@ -214,7 +214,7 @@ impl Layers {
     /// The flags of a command on top.
     #[must_use]
     pub fn with_flags(mut self, flags: Config) -> Self {
-        self.0.push(Layer::new(Origin::Flag, flags));
+        self.0.push(Layer::new(SettingOrigin::Flag, flags));
         self
     }
 
@@ -231,7 +231,7 @@ impl Layers {
             // Text that is none stands for itself as far as it can, and is refused unless it fits.
             let value = (key.of_text)(&text.to_string_lossy());
             let table = table_of(key.name, value);
-            let layer = Layer::of_table(&table, "", Origin::Variable(name));
+            let layer = Layer::of_table(&table, "", SettingOrigin::Variable(name));
             layers.extend(ConfigError::collect(layer, &mut problems));
         }
         ConfigError::check(problems)?;
@@ -242,7 +242,7 @@ impl Layers {
     pub(crate) fn without_project(&self) -> Self {
         let own = users_file();
         let is_project = |layer: &&Layer| match &layer.origin {
-            Origin::File { path, .. } => Some(path) != own.as_ref(),
+            SettingOrigin::File { path, .. } => Some(path) != own.as_ref(),
             _ => false,
         };
         let others = self.0.iter().filter(|layer| !is_project(layer));
@@ -256,13 +256,13 @@ impl Layers {
     }
 
     /// Who says what a key is.
-    pub fn origin_of(&self, key: &str) -> Origin {
+    pub fn origin_of(&self, key: &str) -> SettingOrigin {
         let found = self.said(key);
-        found.map_or(Origin::Default, |(_, origin)| origin)
+        found.map_or(SettingOrigin::Default, |(_, origin)| origin)
     }
 
     /// What the highest layer says that says anything of a key.
-    fn said(&self, key: &str) -> Option<(Value, Origin)> {
+    fn said(&self, key: &str) -> Option<(Value, SettingOrigin)> {
         self.0.iter().rev().find_map(|layer| {
             let value = said_by(&layer.config, key)?;
             Some((value, layer.origin_of(key)))
@@ -270,7 +270,7 @@ impl Layers {
     }
 
     /// Every key with its value and who says so, in the order in which they are shown.
-    pub fn shown(&self) -> Vec<Shown> {
+    pub fn shown(&self) -> Vec<ResolvedSetting> {
         let (plain, dotted): (Vec<_>, Vec<_>) =
             KEYS.iter().partition(|key| !key.name.contains('.'));
         let agents = self.merged().agents;
@@ -281,34 +281,34 @@ impl Layers {
                 .filter(|(_, value)| value.is_some());
             said.map(move |(field, _)| format!("agents.{name}.{field}"))
         });
-        let mut all: Vec<Shown> = plain.iter().map(|key| self.show(key.name)).collect();
+        let mut all: Vec<ResolvedSetting> = plain.iter().map(|key| self.show(key.name)).collect();
         all.extend(of_agents.map(|key| self.show(&key)));
         all.extend(dotted.iter().map(|key| self.show(key.name)));
         all
     }
 
     /// One key with its value and who says so.
-    pub fn shown_one(&self, key: &str) -> Shown {
+    pub fn shown_one(&self, key: &str) -> ResolvedSetting {
         self.show(key)
     }
 
     /// The same as far as the user's own file is concerned, whatever layers above it say.
-    pub fn shown_by_user(&self, key: &str) -> Shown {
+    pub fn shown_by_user(&self, key: &str) -> ResolvedSetting {
         let own = users_file();
         let is_own = |layer: &&Layer| match &layer.origin {
-            Origin::File { path, .. } => Some(path) == own.as_ref(),
+            SettingOrigin::File { path, .. } => Some(path) == own.as_ref(),
             _ => false,
         };
         Self(self.0.iter().filter(is_own).cloned().collect()).show(key)
     }
 
-    fn show(&self, name: &str) -> Shown {
-        let key = super::Key::of(name);
+    fn show(&self, name: &str) -> ResolvedSetting {
+        let key = super::Key::named(name);
         let (value, origin) = match self.said(name) {
             Some((value, origin)) => (Some(value), origin),
-            None => (key.and_then(|key| (key.default)()), Origin::Default),
+            None => (key.and_then(|key| (key.default)()), SettingOrigin::Default),
         };
-        Shown {
+        ResolvedSetting {
             key: name.to_owned(),
             text: value.as_ref().map(ToString::to_string),
             value: value.as_ref().map_or(json!(null), to_json),
@@ -320,7 +320,7 @@ impl Layers {
 
 /// What a layer says of a key.
 fn said_by(config: &Config, key: &str) -> Option<Value> {
-    if let Some(key) = super::Key::of(key) {
+    if let Some(key) = super::Key::named(key) {
         return (key.said)(config);
     }
     let (name, field) = key.strip_prefix("agents.")?.rsplit_once('.')?;
@@ -359,5 +359,5 @@ fn to_json(value: &Value) -> serde_json::Value {
 /// What the text of a file says.
 pub(super) fn parse_file(text: &str, path: &Path) -> Result<Config, ConfigError> {
     let (path, line) = (path.to_owned(), None);
-    Ok(Layer::parse(text, Origin::File { path, line })?.config)
+    Ok(Layer::parse(text, SettingOrigin::File { path, line })?.config)
 }

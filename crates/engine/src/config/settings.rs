@@ -8,7 +8,7 @@ use pleach_domain::batch::{Approval, Budget, Mode};
 use pleach_domain::choice::RunMode;
 
 use crate::config::{Config, ConfigError, Layers, Settings};
-use pleach_log::branches::{BranchNames, Fault, check};
+use pleach_log::branches::{BranchNames, PatternFault, check};
 use pleach_system::files::regular_file::read_settings;
 
 impl Settings {
@@ -73,7 +73,7 @@ impl Settings {
     /// The patterns of branches have to fit together, whoever set them.
     fn check_branches(&self, layers: &Layers) -> Result<(), ConfigError> {
         let faults = check(&self.branch_names()).into_iter();
-        let faults = faults.map(|Fault { key, why }| ConfigError::Branches {
+        let faults = faults.map(|PatternFault { key, why }| ConfigError::Branches {
             origin: layers.origin_of(key),
             key,
             why,

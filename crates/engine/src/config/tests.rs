@@ -327,15 +327,15 @@ fn every_value_knows_who_says_so() {
         ..Config::default()
     };
     let layers = Layers::load(folder.path()).unwrap().with_flags(flags);
-    let at = |line| Origin::File {
+    let at = |line| SettingOrigin::File {
         path: file.clone(),
         line: Some(line),
     };
-    assert_eq!(layers.origin_of("retries"), Origin::Flag);
+    assert_eq!(layers.origin_of("retries"), SettingOrigin::Flag);
     assert_eq!(layers.origin_of("base"), at(3));
     assert_eq!(layers.origin_of("agents.a.b.model"), at(5));
     assert_eq!(layers.origin_of("forge.kind"), at(7));
-    assert_eq!(layers.origin_of("land"), Origin::Default);
+    assert_eq!(layers.origin_of("land"), SettingOrigin::Default);
     let shown = layers.shown();
     let of = |key: &str| {
         let found = shown.iter().find(|shown| shown.key == key).unwrap();
@@ -359,7 +359,7 @@ fn setting_a_key_keeps_everything_else_as_it_stands() {
     let file = folder.path().join(FILE_NAME);
     let before = "# ours\nretries = 1   # not more\n\n[agents.mine] # fast\ncommand = [\"x\"]\n";
     std::fs::write(&file, before).unwrap();
-    let set = |key: &str, text: &str| super::set(key, text, Whose::Repositorys, folder.path());
+    let set = |key: &str, text: &str| super::set(key, text, ConfigScope::Repository, folder.path());
     set("retries", "4").unwrap();
     set("validate", "cargo test").unwrap();
     set("forge.kind", "gitea").unwrap();

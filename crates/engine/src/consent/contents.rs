@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-use pleach_git::git::{BlobId, GitError, Objects};
+use pleach_git::git::{BlobId, GitError, ObjectSource};
 use pleach_system::secrets::Hider;
 
 use super::files::{EXECUTABLE, LINK};
-use super::{Change, What};
+use super::{SteeringChange, SteeringSubject};
 
 /// The longest file that is shown, in bytes.
 const LONGEST: usize = 64 << 10;
@@ -21,12 +21,12 @@ const MOST_FILES: usize = 200;
 
 /// Writes into changes what their files held and hold, without secrets; what has no room is said to be cut.
 pub(crate) fn show(
-    objects: &impl Objects,
-    changes: &mut [Change],
+    objects: &impl ObjectSource,
+    changes: &mut [SteeringChange],
     hider: &Hider,
 ) -> Result<(), GitError> {
-    let is_file = |change: &&mut Change| matches!(change.what, What::File(_));
-    let mut files: Vec<&mut Change> = changes.iter_mut().filter(is_file).collect();
+    let is_file = |change: &&mut SteeringChange| matches!(change.what, SteeringSubject::File(_));
+    let mut files: Vec<&mut SteeringChange> = changes.iter_mut().filter(is_file).collect();
     let wanted = files.iter().take(MOST_FILES);
     let wanted = wanted.flat_map(|change| change.contents.iter().flatten());
     let mut wanted: Vec<BlobId> = wanted.filter_map(|id| blob(id)).collect();
@@ -67,17 +67,17 @@ fn text(read: &HashMap<BlobId, Option<Vec<u8>>>, id: &str, room: &mut usize) -> 
 mod tests {
     use super::*;
     use crate::consent::{ChangeKind, Role};
-    use pleach_git::git::{Call, CommitId, read::Entry};
+    use pleach_git::git::{Call, CommitId, read::TreeEntry};
 
     /// One file of bytes that are no text.
     struct Binary(BlobId);
 
-    impl Objects for Binary {
+    impl ObjectSource for Binary {
         fn call(&self) -> Call {
             unreachable!("it has no git")
         }
 
-        fn entries(&self, _: &CommitId) -> Result<Vec<Entry>, GitError> {
+        fn entries(&self, _: &CommitId) -> Result<Vec<TreeEntry>, GitError> {
             Ok(Vec::new())
         }
 
@@ -100,9 +100,9 @@ mod tests {
         let objects = Binary(binary.parse().unwrap());
         for contents in [[&binary, &text], [&text, &binary]] {
             let contents = contents.map(|id| Some(format!("{EXECUTABLE}{id}")));
-            let mut changes = [Change {
+            let mut changes = [SteeringChange {
                 contents,
-                ..Change::of_file("a".to_owned(), ChangeKind::Changed, Role::Hooks)
+                ..SteeringChange::of_file("a".to_owned(), ChangeKind::Changed, Role::Hooks)
             }];
             show(&objects, &mut changes, &Hider::default()).unwrap();
             assert!(changes[0].is_cut);

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use pleach_domain::task_state::SteeringFile;
 use pleach_system::text::hash::hash;
 
-use super::follow::{Followed, Known, TreeFile, follow, shown};
+use super::follow::{ReferenceCache, SteeringSearch, TreeFile, follow, shown};
 use super::names::Role;
 
-use pleach_git::git::{CommitId, GitError, Objects};
+use pleach_git::git::{CommitId, GitError, ObjectSource};
 
-use super::Remark;
+use super::SteeringRemark;
 
 /// Stands before the hash of a link, which is another thing than a file of the same bytes.
 pub(super) const LINK: &str = "link:";
@@ -26,29 +26,29 @@ pub(super) const EXECUTABLE: &str = "exec:";
 pub struct SteeringFiles {
     /// Paths, and what is there: its hash, with a word before that of a link.
     files: Vec<(String, String)>,
-    remarks: BTreeMap<String, Remark>,
-    known: Arc<Known>,
+    remarks: BTreeMap<String, SteeringRemark>,
+    known: Arc<ReferenceCache>,
 }
 
 impl SteeringFiles {
     /// Looks through the files of a commit, and follows links and imports.
-    pub(crate) fn at(objects: &impl Objects, commit: &CommitId) -> Result<Self, GitError> {
+    pub(crate) fn at(objects: &impl ObjectSource, commit: &CommitId) -> Result<Self, GitError> {
         Self::look(objects, commit, Arc::default())
     }
 
     /// The same for another commit; contents that both have are not read again.
     pub(crate) fn in_commit(
         &self,
-        objects: &impl Objects,
+        objects: &impl ObjectSource,
         commit: &CommitId,
     ) -> Result<Self, GitError> {
         Self::look(objects, commit, Arc::clone(&self.known))
     }
 
     fn look(
-        objects: &impl Objects,
+        objects: &impl ObjectSource,
         commit: &CommitId,
-        mut known: Arc<Known>,
+        mut known: Arc<ReferenceCache>,
     ) -> Result<Self, GitError> {
         let found = follow(objects, commit, &mut known)?;
         let remarks = found.files.keys().map(|path| remark(&found, path));
@@ -82,7 +82,7 @@ impl SteeringFiles {
         self.files.iter()
     }
 
-    pub(super) fn remarks(&self) -> BTreeMap<String, Remark> {
+    pub(super) fn remarks(&self) -> BTreeMap<String, SteeringRemark> {
         self.remarks.clone()
     }
 
@@ -138,7 +138,7 @@ impl SteeringFiles {
     }
 }
 
-fn remark(found: &Followed, path: &[u8]) -> (String, Remark) {
+fn remark(found: &SteeringSearch, path: &[u8]) -> (String, SteeringRemark) {
     let by = found.led_to.get(path);
     let name = shown(path);
     let is_executable = found.files[path].is_executable;
@@ -153,7 +153,7 @@ fn remark(found: &Followed, path: &[u8]) -> (String, Remark) {
         Some(format!("a link to {target}"))
     };
     let mode = || is_executable.then(|| "executable".to_owned());
-    let remark = Remark {
+    let remark = SteeringRemark {
         role,
         because: by.map(|by| by.words.clone()).or_else(link).or_else(mode),
         unseen: found.unseen.get(path).cloned(),

@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use pleach_git::git::{BlobId, CommitId, GitError, Objects, parse_id};
+use pleach_git::git::{BlobId, CommitId, GitError, ObjectSource, parse_id};
 
 use super::imports::imports;
-use super::names::{Reading, Role, is_steering};
+use super::names::{ReferenceStyle, Role, is_steering};
 use super::references::{Pattern, Reference, references};
 
 /// So many links one after the other are followed, as by the kernel.
@@ -28,20 +28,20 @@ const MOST_PATTERNS: usize = 32;
 
 /// What contents mean, by their ids; it holds for every commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct ReferenceCache {
     /// Where links lead; `None` where that is no path.
     targets: HashMap<BlobId, Option<Vec<u8>>>,
     /// What texts refer to; `None` for one that is too long to be searched.
-    references: HashMap<(BlobId, Reading), Option<Vec<Reference>>>,
+    references: HashMap<(BlobId, ReferenceStyle), Option<Vec<Reference>>>,
 }
 
 /// The files of a commit that steer.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct SteeringSearch {
     /// By path.
     pub(super) files: BTreeMap<Vec<u8>, TreeFile>,
     /// What leads to a file whose name does not say that it steers.
-    pub(super) led_to: BTreeMap<Vec<u8>, By>,
+    pub(super) led_to: BTreeMap<Vec<u8>, ReferenceSource>,
     /// Links, and where they lead.
     pub(super) links: BTreeMap<Vec<u8>, String>,
     /// Of which it cannot be said what agents read by them, and why.
@@ -49,7 +49,7 @@ pub(super) struct Followed {
 }
 
 /// A commit's files by their paths.
-struct Tree {
+struct CommitFiles {
     entries: BTreeMap<Vec<u8>, TreeFile>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct TreeFile {
 
 /// Where a path leads.
 #[derive(Debug, PartialEq, Eq)]
-enum Lead {
+enum PathTarget {
     File(Vec<u8>),
     Folder(Vec<u8>),
     Nowhere,
@@ -71,9 +71,9 @@ enum Lead {
 
 /// A text that is to be searched for what it refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Text {
+struct SearchedText {
     path: Vec<u8>,
-    reading: Reading,
+    reading: ReferenceStyle,
     /// The folder that what it refers to is relative to.
     folder: Vec<u8>,
     depth: usize,
@@ -81,10 +81,10 @@ struct Text {
 
 /// The steering files of a commit, with all that they lead to.
 pub(super) fn follow(
-    objects: &impl Objects,
+    objects: &impl ObjectSource,
     commit: &CommitId,
-    known: &mut Arc<Known>,
-) -> Result<Followed, GitError> {
+    known: &mut Arc<ReferenceCache>,
+) -> Result<SteeringSearch, GitError> {
     let mut entries = BTreeMap::new();
     for entry in objects.entries(commit)? {
         if !entry.is_gitlink() {
@@ -96,12 +96,12 @@ pub(super) fn follow(
             entries.insert(entry.path, file);
         }
     }
-    let tree = Tree { entries };
-    let mut walk = Walk::new(&tree, known);
+    let tree = CommitFiles { entries };
+    let mut walk = ReferenceWalk::new(&tree, known);
     let steers = |path: &&Vec<u8>| is_steering(&String::from_utf8_lossy(path));
     let seeds: Vec<&Vec<u8>> = tree.entries.keys().filter(steers).collect();
     let needs_links =
-        |path: &&Vec<u8>| tree.entries[*path].is_link || Reading::of_file(path).is_some();
+        |path: &&Vec<u8>| tree.entries[*path].is_link || ReferenceStyle::of_file(path).is_some();
     if seeds.iter().any(needs_links) {
         walk.read_links(objects)?;
     }
@@ -118,23 +118,23 @@ pub(super) fn follow(
     Ok(walk.found)
 }
 
-struct Walk<'a> {
-    tree: &'a Tree,
-    known: &'a mut Arc<Known>,
-    found: Followed,
+struct ReferenceWalk<'a> {
+    tree: &'a CommitFiles,
+    known: &'a mut Arc<ReferenceCache>,
+    found: SteeringSearch,
     /// Links that were followed, by how what they lead to is searched.
-    followed: BTreeSet<(Vec<u8>, Option<Reading>)>,
+    followed: BTreeSet<(Vec<u8>, Option<ReferenceStyle>)>,
     /// Texts that are still to be searched.
-    texts: BTreeSet<Text>,
-    searched: BTreeSet<(Vec<u8>, Reading, Vec<u8>)>,
+    texts: BTreeSet<SearchedText>,
+    searched: BTreeSet<(Vec<u8>, ReferenceStyle, Vec<u8>)>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(tree: &'a Tree, known: &'a mut Arc<Known>) -> Self {
+impl<'a> ReferenceWalk<'a> {
+    fn new(tree: &'a CommitFiles, known: &'a mut Arc<ReferenceCache>) -> Self {
         Self {
             tree,
             known,
-            found: Followed::default(),
+            found: SteeringSearch::default(),
             followed: BTreeSet::new(),
             texts: BTreeSet::new(),
             searched: BTreeSet::new(),
@@ -142,18 +142,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes in a file, and what it leads to if it is a link; `by` is who led to it.
-    fn visit(&mut self, path: &[u8], depth: usize, by: Option<&By>) {
+    fn visit(&mut self, path: &[u8], depth: usize, by: Option<&ReferenceSource>) {
         let Some(file) = self.tree.entries.get(path) else {
             return;
         };
         self.take(path, by);
         let reading = match by {
             // What is only named is run or read, and names nothing further unless it is a text.
-            Some(by) if by.is_named => by
-                .reading
-                .or_else(|| Reading::of_file(path).filter(|reading| *reading == Reading::Imports)),
-            Some(by) => by.reading.or_else(|| Reading::of_file(path)),
-            None => Reading::of_file(path),
+            Some(by) if by.is_named => by.reading.or_else(|| {
+                ReferenceStyle::of_file(path).filter(|reading| *reading == ReferenceStyle::Imports)
+            }),
+            Some(by) => by.reading.or_else(|| ReferenceStyle::of_file(path)),
+            None => ReferenceStyle::of_file(path),
         };
         if file.is_link {
             if self.followed.insert((path.to_vec(), reading)) {
@@ -166,16 +166,22 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn search_later(&mut self, path: &[u8], reading: Reading, depth: usize, by: Option<&By>) {
+    fn search_later(
+        &mut self,
+        path: &[u8],
+        reading: ReferenceStyle,
+        depth: usize,
+        by: Option<&ReferenceSource>,
+    ) {
         let folders = [
             Some(folder_of(path)),
             by.and_then(|by| by.folder.as_deref()),
             // Commands of agents are read from where the agent was started, and hooks run in the project's folder.
             Some(&b""[..]),
-            (reading == Reading::References).then(|| folder_of(folder_of(path))),
+            (reading == ReferenceStyle::References).then(|| folder_of(folder_of(path))),
         ];
         for folder in folders.into_iter().flatten() {
-            let text = Text {
+            let text = SearchedText {
                 path: path.to_vec(),
                 reading,
                 folder: folder.to_vec(),
@@ -188,7 +194,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn take(&mut self, path: &[u8], by: Option<&By>) {
+    fn take(&mut self, path: &[u8], by: Option<&ReferenceSource>) {
         let Some(file) = self.tree.entries.get(path) else {
             return;
         };
@@ -202,15 +208,15 @@ impl<'a> Walk<'a> {
         &mut self,
         path: &[u8],
         depth: usize,
-        reading: Option<Reading>,
-        led_by: Option<&By>,
+        reading: Option<ReferenceStyle>,
+        led_by: Option<&ReferenceSource>,
     ) {
         let words = format!("{} links to it", shown(path));
         if let Some(target) = self.target(path).map(shown) {
             self.found.links.insert(path.to_vec(), target);
         }
         let (lead, passed) = self.lead(b"", path);
-        let mut by = By {
+        let mut by = ReferenceSource {
             words,
             folder: None,
             reading,
@@ -222,18 +228,18 @@ impl<'a> Walk<'a> {
             self.take(&link, Some(&by));
         }
         match lead {
-            Lead::File(target) => {
+            PathTarget::File(target) => {
                 by.folder = Some(folder_of(path).to_vec());
                 self.visit(&target, depth, Some(&by));
             }
-            Lead::Folder(folder) => {
+            PathTarget::Folder(folder) => {
                 by.reading = None;
                 by.is_folder = true;
                 for inside in self.tree.inside(&folder) {
                     self.visit(&inside, depth, Some(&by));
                 }
             }
-            Lead::Nowhere => {
+            PathTarget::Nowhere => {
                 let target = self.target(path).map(shown);
                 let target = target.unwrap_or_else(|| "something that is not a path".to_owned());
                 let why = format!("links to {target}, which is outside the repository");
@@ -243,10 +249,10 @@ impl<'a> Walk<'a> {
     }
 
     /// Searches the texts that wait for it, which are all equally deep.
-    fn read_texts(&mut self, objects: &impl Objects) -> Result<(), GitError> {
+    fn read_texts(&mut self, objects: &impl ObjectSource) -> Result<(), GitError> {
         let texts = std::mem::take(&mut self.texts);
-        let key = |text: &Text| (self.tree.entries[&text.path].blob.clone(), text.reading);
-        let mut wanted: Vec<(BlobId, Reading)> = texts.iter().map(key).collect();
+        let key = |text: &SearchedText| (self.tree.entries[&text.path].blob.clone(), text.reading);
+        let mut wanted: Vec<(BlobId, ReferenceStyle)> = texts.iter().map(key).collect();
         wanted.retain(|key| !self.known.references.contains_key(key));
         wanted.sort();
         wanted.dedup();
@@ -267,7 +273,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn follow_text(&mut self, text: &Text) {
+    fn follow_text(&mut self, text: &SearchedText) {
         let key = (self.tree.entries[&text.path].blob.clone(), text.reading);
         let Some(Some(found)) = self.known.references.get(&key).cloned() else {
             let why = "is too long to search for files that it names".to_owned();
@@ -292,10 +298,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn follow_path(&mut self, text: &Text, path: &[u8]) {
+    fn follow_path(&mut self, text: &SearchedText, path: &[u8]) {
         let (lead, passed) = self.lead(&text.folder, path);
-        let by = By::text(text, path);
-        if let Lead::File(target) = lead {
+        let by = ReferenceSource::text(text, path);
+        if let PathTarget::File(target) = lead {
             for link in passed {
                 self.take(&link, Some(&by));
             }
@@ -304,23 +310,23 @@ impl<'a> Walk<'a> {
         }
         for link in passed {
             // Agents read what it leads to, outside of the repository.
-            if self.lead(b"", &link).0 == Lead::Nowhere {
+            if self.lead(b"", &link).0 == PathTarget::Nowhere {
                 self.visit(&link, text.depth + 1, Some(&by));
             }
         }
     }
 
-    fn follow_pattern(&mut self, text: &Text, pattern: &str) {
+    fn follow_pattern(&mut self, text: &SearchedText, pattern: &str) {
         let mut whole = text.folder.clone();
         if !whole.is_empty() {
             whole.push(b'/');
         }
         whole.extend(pattern.bytes());
         let pattern = Pattern::new(&whole);
-        let by = By {
-            reading: Some(Reading::Imports),
+        let by = ReferenceSource {
+            reading: Some(ReferenceStyle::Imports),
             role: Role::Instructions,
-            ..By::text(text, &whole)
+            ..ReferenceSource::text(text, &whole)
         };
         for path in self.tree.starting_with(&pattern.start) {
             if pattern.matches(&path) {
@@ -330,7 +336,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads where all links of the tree lead.
-    fn read_links(&mut self, objects: &impl Objects) -> Result<(), GitError> {
+    fn read_links(&mut self, objects: &impl ObjectSource) -> Result<(), GitError> {
         let links = self.tree.entries.values().filter(|file| file.is_link);
         let unknown = links.filter(|file| !self.known.targets.contains_key(&file.blob));
         let mut wanted: Vec<BlobId> = unknown.map(|file| file.blob.clone()).collect();
@@ -349,13 +355,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Where a path leads that begins in a folder of the tree, and the links on the way.
-    fn lead(&self, folder: &[u8], path: &[u8]) -> (Lead, Vec<Vec<u8>>) {
+    fn lead(&self, folder: &[u8], path: &[u8]) -> (PathTarget, Vec<Vec<u8>>) {
         let mut passed = Vec::new();
         let lead = self.walk(folder, path, &mut passed);
-        (lead.unwrap_or(Lead::Nowhere), passed)
+        (lead.unwrap_or(PathTarget::Nowhere), passed)
     }
 
-    fn walk(&self, folder: &[u8], path: &[u8], passed: &mut Vec<Vec<u8>>) -> Option<Lead> {
+    fn walk(&self, folder: &[u8], path: &[u8], passed: &mut Vec<Vec<u8>>) -> Option<PathTarget> {
         let mut at: Vec<&[u8]> = parts(folder).collect();
         if path.starts_with(b"/") {
             return None;
@@ -381,18 +387,18 @@ impl<'a> Walk<'a> {
                         ahead.push_front(part);
                     }
                 }
-                Some(_) => return ahead.is_empty().then_some(Lead::File(here)),
+                Some(_) => return ahead.is_empty().then_some(PathTarget::File(here)),
                 None if self.tree.has_folder(&here) => {}
                 None => return None,
             }
         }
-        Some(Lead::Folder(at.join(&b'/')))
+        Some(PathTarget::Folder(at.join(&b'/')))
     }
 }
 
 /// What leads to a file.
 #[derive(Debug, Clone)]
-pub(super) struct By {
+pub(super) struct ReferenceSource {
     /// In words.
     pub(super) words: String,
     /// Whether it is a link to the folder that the file is in.
@@ -400,19 +406,19 @@ pub(super) struct By {
     /// The folder of a link to it.
     folder: Option<Vec<u8>>,
     /// How what it leads to is searched, whatever its name is.
-    reading: Option<Reading>,
+    reading: Option<ReferenceStyle>,
     /// Whether settings name the file, as they name programs.
     is_named: bool,
     /// What the file does if its name does not say so.
     pub(super) role: Role,
 }
 
-impl By {
+impl ReferenceSource {
     /// A text that refers to the file by a path.
-    fn text(text: &Text, path: &[u8]) -> Self {
+    fn text(text: &SearchedText, path: &[u8]) -> Self {
         let from = shown(&text.path);
-        let is_named = text.reading == Reading::References;
-        let is_text = Reading::of_file(path) == Some(Reading::Imports);
+        let is_named = text.reading == ReferenceStyle::References;
+        let is_text = ReferenceStyle::of_file(path) == Some(ReferenceStyle::Imports);
         Self {
             words: if is_named {
                 format!("{from} names it")
@@ -421,7 +427,7 @@ impl By {
             },
             is_folder: false,
             folder: None,
-            reading: (!is_named).then_some(Reading::Imports),
+            reading: (!is_named).then_some(ReferenceStyle::Imports),
             is_named,
             role: if is_named && !is_text {
                 Role::Hooks
@@ -432,14 +438,14 @@ impl By {
     }
 }
 
-fn found_in(text: &str, reading: Reading) -> Vec<Reference> {
+fn found_in(text: &str, reading: ReferenceStyle) -> Vec<Reference> {
     match reading {
-        Reading::Imports => imports(text).into_iter().map(Reference::Path).collect(),
-        Reading::References => references(text),
+        ReferenceStyle::Imports => imports(text).into_iter().map(Reference::Path).collect(),
+        ReferenceStyle::References => references(text),
     }
 }
 
-impl Tree {
+impl CommitFiles {
     /// All files in a folder and in those below it.
     fn inside(&self, folder: &[u8]) -> Vec<Vec<u8>> {
         let begin = if folder.is_empty() {

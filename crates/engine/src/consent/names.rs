@@ -193,7 +193,7 @@ pub(super) fn folder(path: &str) -> &str {
 
 /// How a file leads to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Reading {
+pub(super) enum ReferenceStyle {
     /// As a text of instructions, by imports.
     Imports,
     /// As settings, by words that name files.
@@ -217,7 +217,7 @@ fn is_rule_of_agent(name: &str) -> bool {
 /// Settings whose words are commands of the project itself, or values.
 const NOT_READ: [&str; 3] = [crate::config::FILE_NAME, ".gitmodules", ".worktreeinclude"];
 
-impl Reading {
+impl ReferenceStyle {
     /// By the path of a file that steers.
     pub(super) fn of_file(path: &[u8]) -> Option<Self> {
         let path = String::from_utf8_lossy(path).to_ascii_lowercase();
@@ -275,12 +275,12 @@ mod tests {
     #[test]
     fn instructions_lead_on_by_imports_and_settings_by_words() {
         for path in [".goosehints", "web/.cursorrules", ".clinerules/a", "a.MD"] {
-            let reading = Reading::of_file(path.as_bytes());
-            assert_eq!(reading, Some(Reading::Imports), "{path}");
+            let reading = ReferenceStyle::of_file(path.as_bytes());
+            assert_eq!(reading, Some(ReferenceStyle::Imports), "{path}");
         }
         for path in [".mcp.json", "lefthook.yml", ".codex/config.toml"] {
-            let reading = Reading::of_file(path.as_bytes());
-            assert_eq!(reading, Some(Reading::References), "{path}");
+            let reading = ReferenceStyle::of_file(path.as_bytes());
+            assert_eq!(reading, Some(ReferenceStyle::References), "{path}");
         }
         for path in [
             "pleach.toml",
@@ -288,7 +288,7 @@ mod tests {
             ".claude/skills/x/a.json",
             "a.sh",
         ] {
-            assert_eq!(Reading::of_file(path.as_bytes()), None, "{path}");
+            assert_eq!(ReferenceStyle::of_file(path.as_bytes()), None, "{path}");
         }
     }
 

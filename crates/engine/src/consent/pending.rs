@@ -8,10 +8,10 @@ use pleach_system::text::hash::hash;
 
 use super::names::Role;
 
-use pleach_git::git::{GitError, Objects};
+use pleach_git::git::{GitError, ObjectSource};
 use pleach_system::secrets::Hider;
 
-use super::{Change, ChangeKind, SteeringFiles, What, show};
+use super::{ChangeKind, SteeringChange, SteeringFiles, SteeringSubject, show};
 
 /// What the next task that waits needs consent to.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct PendingConsent {
     /// A short name for exactly these files with exactly these contents.
     pub fingerprint: String,
     /// The files, those first that can do most.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SteeringChange>,
 }
 
 /// A short name for exactly what is consented to.
@@ -40,11 +40,11 @@ pub(crate) fn fingerprint(consent: &Consent) -> String {
 
 /// What tasks changed since a batch began, with contents as far as anybody reads them.
 pub(crate) fn pending_changes(
-    objects: &impl Objects,
+    objects: &impl ObjectSource,
     consent: &Consent,
     begun_with: &SteeringFiles,
     hider: &Hider,
-) -> Result<Vec<Change>, GitError> {
+) -> Result<Vec<SteeringChange>, GitError> {
     let changes = consent.files.iter().map(|file| {
         let mut known = begun_with.iter();
         let before = known.find(|(path, _)| *path == file.path);
@@ -55,13 +55,13 @@ pub(crate) fn pending_changes(
             (Some(_), Some(_)) => ChangeKind::Changed,
         };
         let hash = file.blob.as_deref().or(before.as_deref());
-        Change {
-            what: What::File(file.path.clone()),
+        SteeringChange {
+            what: SteeringSubject::File(file.path.clone()),
             contents: [before.clone(), file.blob.clone()],
-            ..Change::of_file(file.path.clone(), kind, Role::of_entry(&file.path, hash))
+            ..SteeringChange::of_file(file.path.clone(), kind, Role::of_entry(&file.path, hash))
         }
     });
-    let mut changes: Vec<Change> = changes.collect();
+    let mut changes: Vec<SteeringChange> = changes.collect();
     changes.sort_by_key(|change| change.role);
     show(objects, &mut changes, hider)?;
     Ok(changes)

@@ -5,31 +5,31 @@ use pleach_domain::event::Rollback;
 use pleach_domain::id::BatchNumber;
 use pleach_log::ownership::Request;
 
-use super::{Control, ControlError, Effect, Said, TRIES, refused};
+use super::{Control, ControlError, ControlOutcome, OwnerReply, TRIES, refused};
 use crate::stored_batch::StoredBatch;
 
 impl Control<'_> {
     /// Has nothing new started; done at once, while what runs is finished.
-    pub fn stop(&self) -> Result<Effect, ControlError> {
+    pub fn stop(&self) -> Result<ControlOutcome, ControlError> {
         for _ in 0..TRIES {
             let stored = self.load()?;
             if stored.batch.status.is_over() {
                 return Err(self.over(&stored, "batch_over"));
             }
-            if let Said::Done = self.ask(&Request::Stop)? {
-                return Ok(Effect::Done {
+            if let OwnerReply::Done = self.ask(&Request::Stop)? {
+                return Ok(ControlOutcome::Done {
                     message: stopped(self.number()),
                 });
             }
             if let Some(prepared) = self.take_up(Message::Stop)? {
-                return Ok(Effect::Run(prepared));
+                return Ok(ControlOutcome::Run(prepared));
             }
         }
         Err(self.slippery())
     }
 
     /// Stops the whole batch; done when it is over.
-    pub fn cancel(&self, rollback: Rollback) -> Result<Effect, ControlError> {
+    pub fn cancel(&self, rollback: Rollback) -> Result<ControlOutcome, ControlError> {
         let stored = self.load()?;
         if stored.batch.status.is_over() {
             return self.cancel_ended(&stored, rollback);
@@ -52,15 +52,15 @@ impl Control<'_> {
                 rollback,
             };
             match self.ask(&request)? {
-                Said::Done => return Ok(self.ended(&self.load()?)),
-                Said::Nothing => {}
+                OwnerReply::Done => return Ok(self.ended(&self.load()?)),
+                OwnerReply::Nothing => {}
             }
             let stored = self.load()?;
             if stored.batch.status.is_over() {
                 return Ok(self.ended(&stored));
             }
             if let Some(prepared) = self.take_up(Message::Cancel(rollback))? {
-                return Ok(Effect::Run(prepared));
+                return Ok(ControlOutcome::Run(prepared));
             }
         }
         Err(self.slippery())
@@ -71,11 +71,13 @@ impl Control<'_> {
         &self,
         stored: &StoredBatch,
         rollback: Rollback,
-    ) -> Result<Effect, ControlError> {
+    ) -> Result<ControlOutcome, ControlError> {
         let can = stored.batch.can_roll_back() && !stored.is_in_place();
         if can && rollback == Rollback::Remove {
             let taken = self.take_up(Message::Cancel(rollback))?;
-            return taken.map(Effect::Run).ok_or_else(|| self.slippery());
+            return taken
+                .map(ControlOutcome::Run)
+                .ok_or_else(|| self.slippery());
         }
         let mut error = self.over(stored, "batch_over");
         if let (true, ControlError::Refused { hint, .. }) = (can, &mut error) {
@@ -87,8 +89,8 @@ impl Control<'_> {
         Err(error)
     }
 
-    fn ended(&self, stored: &StoredBatch) -> Effect {
-        Effect::Done {
+    fn ended(&self, stored: &StoredBatch) -> ControlOutcome {
+        ControlOutcome::Done {
             message: cancelled(self.number(), stored.batch.status.as_str()),
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Asks nobody over the network.
 
-use super::Finding;
-use crate::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
+use super::DoctorCheck;
+use crate::agent::{LoginState, NoAgent, Presence, Versions, choose};
 use crate::config::Settings;
 use pleach_domain::choice::SandboxChoice;
 use pleach_driver::known_agent;
@@ -13,7 +13,7 @@ use pleach_system::sandbox::SandboxPolicy;
 pub(super) fn look(
     program: &std::path::Path,
     settings: Option<&Settings>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<DoctorCheck>,
 ) {
     let fallback = Settings::of([], std::path::Path::new("/")).ok();
     let Some(known) = settings.or(fallback.as_ref()) else {
@@ -26,21 +26,21 @@ pub(super) fn look(
         return;
     };
     if let Err(error) = choose(settings) {
-        findings.push(Finding::error("agent", error.to_string(), error.hint()));
+        findings.push(DoctorCheck::error("agent", error.to_string(), error.hint()));
     }
     let default = all.iter().find(|agent| agent.is_default);
     findings.extend(default.into_iter().flat_map(|agent| of(agent, settings)));
 }
 
 /// Those that are known by name and there.
-fn installed(all: &[Presence]) -> Option<Finding> {
+fn installed(all: &[Presence]) -> Option<DoctorCheck> {
     let there = all.iter().filter(|agent| {
         let is_usual = agent.preset.as_ref() == Some(&agent.name);
         is_usual && agent.is_installed()
     });
     let names: Vec<String> = there.map(named).collect();
     let message = format!("installed: {}", names.join(", "));
-    (!names.is_empty()).then(|| Finding::fine("agents", message))
+    (!names.is_empty()).then(|| DoctorCheck::fine("agents", message))
 }
 
 fn named(agent: &Presence) -> String {
@@ -51,40 +51,44 @@ fn named(agent: &Presence) -> String {
 }
 
 /// The one that would run.
-fn of(agent: &Presence, settings: &Settings) -> Vec<Finding> {
+fn of(agent: &Presence, settings: &Settings) -> Vec<DoctorCheck> {
     if !agent.is_installed() {
         let missing = NoAgent::NotInstalled {
             name: agent.name.clone(),
             program: agent.program.clone(),
             install: agent.install.map(str::to_owned),
         };
-        return vec![Finding::error("agent", missing.to_string(), missing.hint())];
+        return vec![DoctorCheck::error(
+            "agent",
+            missing.to_string(),
+            missing.hint(),
+        )];
     }
     let version = agent.version.as_ref();
     let version = version.map(|version| format!(", version {version}"));
     let message = format!("{} found{}", agent.name, version.unwrap_or_default());
-    let mut findings = vec![Finding::fine("agent", message)];
+    let mut findings = vec![DoctorCheck::fine("agent", message)];
     findings.extend(login(agent));
     findings.extend(root(agent, settings));
     findings
 }
 
-fn login(agent: &Presence) -> Option<Finding> {
+fn login(agent: &Presence) -> Option<DoctorCheck> {
     match &agent.login {
-        LoggedIn::By(what) => {
+        LoginState::By(what) => {
             let message = format!("{}: {what}", agent.title);
-            Some(Finding::fine("login", message))
+            Some(DoctorCheck::fine("login", message))
         }
-        LoggedIn::No(hint) => {
+        LoginState::No(hint) => {
             let message = format!("no login found for {}", agent.title);
-            Some(Finding::warning("login", message, *hint))
+            Some(DoctorCheck::warning("login", message, *hint))
         }
-        LoggedIn::Unknown => None,
+        LoginState::Unknown => None,
     }
 }
 
 /// Some agents refuse to work unattended as root where nothing holds them.
-fn root(agent: &Presence, settings: &Settings) -> Option<Finding> {
+fn root(agent: &Presence, settings: &Settings) -> Option<DoctorCheck> {
     let known = known_agent(agent.preset.as_deref()?)?;
     let variable = known.root_variable?;
     if !rustix::process::geteuid().is_root() || std::env::var_os(variable).is_some() {
@@ -97,6 +101,6 @@ fn root(agent: &Presence, settings: &Settings) -> Option<Finding> {
         let fix = format!(
             "run as another user, set sandbox, or set {variable}=1 if it is sandboxed otherwise"
         );
-        Finding::warning("root", message, fix)
+        DoctorCheck::warning("root", message, fix)
     })
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
 
-use super::{Finding, Level};
+use super::{CheckLevel, DoctorCheck};
 use crate::config::{MOST_LIMIT_WAIT, Settings};
 use pleach_domain::choice::SandboxChoice;
 use pleach_log::database::{AgentPause, Database};
@@ -31,7 +31,7 @@ pub(super) fn look(
     top: &Path,
     program: &Path,
     settings: Option<&Settings>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<DoctorCheck>,
 ) {
     let fallback = Settings::of([], top).ok();
     let settings = settings.or(fallback.as_ref());
@@ -60,25 +60,25 @@ pub(super) fn look(
 }
 
 /// What would hold agents.
-fn sandbox(settings: &Settings, program: &Path) -> Finding {
+fn sandbox(settings: &Settings, program: &Path) -> DoctorCheck {
     let chosen = SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
     let chosen = chosen.and_then(|chosen| chosen.on_network(settings.network, program));
     match chosen {
-        Err(none) => Finding::error("sandbox", none.to_string(), none.hint()),
+        Err(none) => DoctorCheck::error("sandbox", none.to_string(), none.hint()),
         Ok(held) if *held.choice() == SandboxChoice::None => {
             let fix =
                 "set sandbox to \"landlock\" on a kernel that has it, or to a wrapper command";
-            Finding::warning("sandbox", held.description(), fix)
+            DoctorCheck::warning("sandbox", held.description(), fix)
         }
-        Ok(held) if !held.uses_landlock() => Finding::fine("sandbox", held.description()),
+        Ok(held) if !held.uses_landlock() => DoctorCheck::fine("sandbox", held.description()),
         Ok(held) => with_gaps(&held.description(), &gaps(program)),
     }
 }
 
 /// What holds agents, and what it leaves open here.
-fn with_gaps(held: &str, gaps: &[Gap]) -> Finding {
+fn with_gaps(held: &str, gaps: &[Gap]) -> DoctorCheck {
     if gaps.is_empty() {
-        return Finding::fine(
+        return DoctorCheck::fine(
             "sandbox",
             format!("{held}; no access to sockets of other programs"),
         );
@@ -86,23 +86,27 @@ fn with_gaps(held: &str, gaps: &[Gap]) -> Finding {
     let messages = gaps.iter().map(|gap| gap.message.as_str());
     let message: Vec<&str> = [held].into_iter().chain(messages).collect();
     let fixes: Vec<&str> = gaps.iter().map(|gap| gap.fix).collect();
-    Finding::warning("sandbox", message.join("; "), fixes.join("; "))
+    DoctorCheck::warning("sandbox", message.join("; "), fixes.join("; "))
 }
 
 /// What holds Pleach's own git, which works in folders that agents write to; nothing to tell where it is held.
-fn own_git(is_held: bool) -> Option<Finding> {
+fn own_git(is_held: bool) -> Option<DoctorCheck> {
     let message =
         "this kernel cannot confine Pleach's own git, which may follow links that an agent plants";
     let fix = "use Linux 5.19 or later with Landlock enabled (boot parameter lsm=)";
-    (!is_held).then(|| Finding::warning("git sandbox", message.to_owned(), fix))
+    (!is_held).then(|| DoctorCheck::warning("git sandbox", message.to_owned(), fix))
 }
 
 /// The state folder: there, private, and with a database that can be used.
-fn state_folder(limit_wait: Duration, findings: &mut Vec<Finding>) -> Option<StateFolder> {
+fn state_folder(limit_wait: Duration, findings: &mut Vec<DoctorCheck>) -> Option<StateFolder> {
     let state = match StateFolder::of_user() {
         Ok(state) => state,
         Err(error) => {
-            findings.push(Finding::error("state", with_causes(&error), error.hint()));
+            findings.push(DoctorCheck::error(
+                "state",
+                with_causes(&error),
+                error.hint(),
+            ));
             return None;
         }
     };
@@ -112,21 +116,21 @@ fn state_folder(limit_wait: Duration, findings: &mut Vec<Finding>) -> Option<Sta
     if let Err(error) = tempfile::tempfile_in(path) {
         let message = format!("{shown} is not writable: {error}");
         let fix = "make it writable, or set PLEACH_HOME to another folder";
-        findings.push(Finding::error("state", message, fix));
+        findings.push(DoctorCheck::error("state", message, fix));
     } else if mode & 0o077 != 0 {
         let message = format!("{shown} is readable by other users (mode {mode:o})");
-        findings.push(Finding::warning(
+        findings.push(DoctorCheck::warning(
             "state",
             message,
             format!("chmod 700 {}", quoted(&path.to_string_lossy())),
         ));
     } else {
-        findings.push(Finding::fine("state", format!("{shown} is private")));
+        findings.push(DoctorCheck::fine("state", format!("{shown} is private")));
     }
     match Database::open(&state) {
         Ok(database) => {
             let version = database.schema_version();
-            findings.push(Finding::fine(
+            findings.push(DoctorCheck::fine(
                 "database",
                 format!("valid, version {version}"),
             ));
@@ -135,20 +139,20 @@ fn state_folder(limit_wait: Duration, findings: &mut Vec<Finding>) -> Option<Sta
         }
         Err(error) => {
             let fix = error.hint().unwrap_or("set PLEACH_HOME to another folder");
-            findings.push(Finding::error("database", with_causes(&error), fix));
+            findings.push(DoctorCheck::error("database", with_causes(&error), fix));
         }
     }
     Some(state)
 }
 
-fn paused(pause: &AgentPause) -> Finding {
+fn paused(pause: &AgentPause) -> DoctorCheck {
     let (agent, until) = (&pause.agent, clock_time(pause.until));
     let message = format!("{agent} is paused until {until}: {}", pause.because);
-    Finding::warning("limit", message, pause.lifted_by())
+    DoctorCheck::warning("limit", message, pause.lifted_by())
 }
 
 /// Whether there is room for worktrees.
-fn disk(place: &Path, wanted: u64) -> Finding {
+fn disk(place: &Path, wanted: u64) -> DoctorCheck {
     // The folder itself may not be there yet.
     let there = place.ancestors().find(|above| above.exists());
     let there = there.unwrap_or(Path::new("/"));
@@ -158,20 +162,20 @@ fn disk(place: &Path, wanted: u64) -> Finding {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
             let message = format!("{} free in {shown}, the folder for worktrees", size(free));
             if free >= wanted {
-                return Finding::fine("disk", message);
+                return DoctorCheck::fine("disk", message);
             }
             let message = format!("{message}; tasks need at least {}", size(wanted));
             let fix = "free some space (`pleach gc --dry-run` lists what can be removed), or set worktrees or min_free_disk";
-            Finding::error("disk", message, fix)
+            DoctorCheck::error("disk", message, fix)
         }
         Err(error) => {
             let message = format!("could not read the free space of {shown}: {error}");
-            Finding::warning("disk", message, "set worktrees to another folder")
+            DoctorCheck::warning("disk", message, "set worktrees to another folder")
         }
     }
 }
 
-fn memory(meminfo: &str) -> Option<Finding> {
+fn memory(meminfo: &str) -> Option<DoctorCheck> {
     let line = meminfo
         .lines()
         .find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -179,26 +183,28 @@ fn memory(meminfo: &str) -> Option<Finding> {
     let free = kilobytes.saturating_mul(1024);
     let message = format!("{} memory free", size(free));
     Some(if free >= LITTLE_MEMORY {
-        Finding::fine("memory", message)
+        DoctorCheck::fine("memory", message)
     } else {
         let fix = "run fewer agents at once: pleach config set max_parallel 1";
-        Finding::warning("memory", message, fix)
+        DoctorCheck::warning("memory", message, fix)
     })
 }
 
-fn open_files(limit: Option<u64>) -> Finding {
+fn open_files(limit: Option<u64>) -> DoctorCheck {
     match limit {
         Some(limit) if limit < FEW_FILES => {
             let message = format!("limit of {limit} open files per process is low");
-            Finding::warning("files", message, "ulimit -n 4096")
+            DoctorCheck::warning("files", message, "ulimit -n 4096")
         }
-        Some(limit) => Finding::fine("files", format!("limit of {limit} open files per process")),
-        None => Finding::fine("files", "no limit on open files"),
+        Some(limit) => {
+            DoctorCheck::fine("files", format!("limit of {limit} open files per process"))
+        }
+        None => DoctorCheck::fine("files", "no limit on open files"),
     }
 }
 
 /// Where the completions of a shell belong, if they are not there.
-fn completions(shell: &Path, home: &Path) -> Option<Finding> {
+fn completions(shell: &Path, home: &Path) -> Option<DoctorCheck> {
     let name = shell.file_name()?.to_str()?;
     let place = match name {
         "bash" => ".local/share/bash-completion/completions/pleach",
@@ -208,12 +214,12 @@ fn completions(shell: &Path, home: &Path) -> Option<Finding> {
     };
     let topic = "completions";
     Some(if home.join(place).exists() {
-        Finding::fine(topic, format!("installed for {name}"))
+        DoctorCheck::fine(topic, format!("installed for {name}"))
     } else {
-        Finding {
+        DoctorCheck {
             fix: Some(format!("pleach completions {name} > ~/{place}")),
-            level: Level::Fine,
-            ..Finding::fine(topic, format!("not installed for {name}"))
+            level: CheckLevel::Fine,
+            ..DoctorCheck::fine(topic, format!("not installed for {name}"))
         }
     })
 }
@@ -241,23 +247,23 @@ mod tests {
     fn little_of_anything_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("not/there");
-        assert_eq!(disk(&missing, 1).level, Level::Fine);
+        assert_eq!(disk(&missing, 1).level, CheckLevel::Fine);
         let full = disk(&missing, u64::MAX);
-        assert_eq!(full.level, Level::Error);
+        assert_eq!(full.level, CheckLevel::Error);
         assert!(full.fix.unwrap().contains("pleach gc"));
         let memory = |kilobytes: u64| {
             let text = format!("MemTotal: 9 kB\nMemAvailable:   {kilobytes} kB\n");
             super::memory(&text).unwrap()
         };
-        assert_eq!(memory(1 << 20).level, Level::Fine);
+        assert_eq!(memory(1 << 20).level, CheckLevel::Fine);
         let little = memory((1 << 20) - 1);
-        assert_eq!(little.level, Level::Warning);
+        assert_eq!(little.level, CheckLevel::Warning);
         assert_eq!(little.message, "1023.9 MiB memory free");
-        assert_eq!(open_files(Some(256)).level, Level::Warning);
-        assert_eq!(open_files(Some(1024)).level, Level::Fine);
-        assert_eq!(open_files(None).level, Level::Fine);
+        assert_eq!(open_files(Some(256)).level, CheckLevel::Warning);
+        assert_eq!(open_files(Some(1024)).level, CheckLevel::Fine);
+        assert_eq!(open_files(None).level, CheckLevel::Fine);
         assert_eq!(own_git(true), None);
-        assert_eq!(own_git(false).unwrap().level, Level::Warning);
+        assert_eq!(own_git(false).unwrap().level, CheckLevel::Warning);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pleach_domain::choice::{Landing, RunMode};
 use pleach_domain::id::BatchNumber;
 use pleach_git::git::{
-    Git, GitError, Logins, NotFollowed, Repository, Store, StoreError, Wish, what_to_set,
+    Git, GitError, LoginPurpose, Logins, NotFollowed, Repository, Store, StoreError, what_to_set,
 };
 use pleach_git::worktree::{TreeState, list};
 use pleach_log::branches::BranchNames;
@@ -15,7 +15,7 @@ use pleach_system::state_folder::StateFolder;
 use pleach_system::text::causes::with_causes;
 use pleach_system::text::shell_words::quoted;
 
-use super::{Finding, Reach};
+use super::{DoctorCheck, DoctorScope};
 use crate::config::Settings;
 use crate::forge::recognise;
 use crate::plan_in_use;
@@ -26,14 +26,18 @@ pub(super) fn look(
     folder: &Path,
     settings: Option<&Settings>,
     program: &Path,
-    reach: Reach,
-    findings: &mut Vec<Finding>,
+    reach: DoctorScope,
+    findings: &mut Vec<DoctorCheck>,
 ) {
     match plan_in_use::find(folder) {
-        Ok(plan) => findings.push(Finding::fine("plan", plan.display().to_string())),
+        Ok(plan) => findings.push(DoctorCheck::fine("plan", plan.display().to_string())),
         // Told already.
         Err(plan_in_use::NoPlan::Config(_)) => {}
-        Err(error) => findings.push(Finding::warning("plan", error.to_string(), error.hint())),
+        Err(error) => findings.push(DoctorCheck::warning(
+            "plan",
+            error.to_string(),
+            error.hint(),
+        )),
     }
     let git = match found_git() {
         Ok((git, finding)) => {
@@ -50,7 +54,7 @@ pub(super) fn look(
     not_followed(&repository, settings, findings);
     if let Err(error) = repository.checkout().check_writable() {
         let fix = error.hint().unwrap_or_default();
-        findings.push(Finding::error("repository", with_causes(&error), fix));
+        findings.push(DoctorCheck::error("repository", with_causes(&error), fix));
     }
     prefixes(&repository, settings, findings);
     locks_of_user(&repository, findings);
@@ -63,44 +67,44 @@ pub(super) fn look(
     if let (Some(state), Some(store)) = (&state, &store) {
         left_over(state, store, folder, findings);
     }
-    if reach == Reach::Server {
+    if reach == DoctorScope::Server {
         findings.extend(state.map(|state| reachable(&state, folder, &logins)));
     }
 }
 
-fn found_git() -> Result<(Git, Finding), Finding> {
+fn found_git() -> Result<(Git, DoctorCheck), DoctorCheck> {
     let error = |error: GitError| {
         let fix = match &error {
             GitError::NotInstalled => "install git and put it on the PATH".to_owned(),
             GitError::TooOld { needed, .. } => format!("install git {needed} or newer"),
             _ => "check that `git version` works".to_owned(),
         };
-        Finding::error("git", with_causes(&error), fix)
+        DoctorCheck::error("git", with_causes(&error), fix)
     };
     let git = Git::find().map_err(error)?;
     let version = git.version().map_err(error)?;
-    Ok((git, Finding::fine("git", format!("version {version}"))))
+    Ok((git, DoctorCheck::fine("git", format!("version {version}"))))
 }
 
-fn no_repository(error: &StoreError, settings: Option<&Settings>) -> Finding {
+fn no_repository(error: &StoreError, settings: Option<&Settings>) -> DoctorCheck {
     let (message, fix) = (with_causes(error), error.hint());
     let fix = fix.unwrap_or_else(|| "check that `git status` works here".to_owned());
     let is_queue = settings.is_some_and(|settings| settings.mode != RunMode::Parallel);
     match error {
         StoreError::NotARepository { .. } if is_queue => {
-            Finding::warning("repository", message, fix)
+            DoctorCheck::warning("repository", message, fix)
         }
-        _ => Finding::error("repository", message, fix),
+        _ => DoctorCheck::error("repository", message, fix),
     }
 }
 
-fn base(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+fn base(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<DoctorCheck>) {
     let named = settings.and_then(|settings| settings.base.as_deref());
     findings.push(match repository.resolve_base(named) {
         Ok(commit) => {
             let name = named.unwrap_or("the current branch");
             let short = &commit.as_str()[..10];
-            Finding::fine(
+            DoctorCheck::fine(
                 "repository",
                 format!("batches start from {name}, at {short}"),
             )
@@ -108,41 +112,46 @@ fn base(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec
         Err(error) => {
             let fix = error.hint();
             let fix = fix.unwrap_or_else(|| "set base to an existing branch".to_owned());
-            Finding::error("repository", with_causes(&error), fix)
+            DoctorCheck::error("repository", with_causes(&error), fix)
         }
     });
 }
 
 /// What is not as git itself would have it.
-fn not_followed(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+fn not_followed(
+    repository: &Repository,
+    settings: Option<&Settings>,
+    findings: &mut Vec<DoctorCheck>,
+) {
     let named = settings.and_then(|settings| settings.base.as_deref());
     // What is wrong with the base is told already.
     let Ok(base) = repository.resolve_base(named) else {
         return;
     };
     let all = repository.not_followed(&base).unwrap_or_default();
-    let warning = |each: &NotFollowed| Finding::warning(each.topic(), each.to_string(), each.fix());
+    let warning =
+        |each: &NotFollowed| DoctorCheck::warning(each.topic(), each.to_string(), each.fix());
     findings.extend(all.iter().map(warning));
 }
 
-fn prefixes(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+fn prefixes(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<DoctorCheck>) {
     let names = settings.map_or_else(BranchNames::default, Settings::branch_names);
     let mut checked = names.places().into_iter();
     let clash = checked.find_map(|place| repository.check_prefixes(&place).err());
     findings.push(match clash {
-        None => Finding::fine(
+        None => DoctorCheck::fine(
             "branches",
             format!("named like {}", names.batch(BatchNumber(1))),
         ),
         Some(error) => {
             let fix = error.hint().unwrap_or_default();
-            Finding::error("branches", with_causes(&error), fix)
+            DoctorCheck::error("branches", with_causes(&error), fix)
         }
     });
 }
 
 /// Locks in the user's repository that would keep branches from being made.
-fn locks_of_user(repository: &Repository, findings: &mut Vec<Finding>) {
+fn locks_of_user(repository: &Repository, findings: &mut Vec<DoctorCheck>) {
     let common = &repository.checkout().common_dir;
     let lock = common.join("packed-refs.lock");
     let written = lock.symlink_metadata().and_then(|meta| meta.modified());
@@ -153,7 +162,7 @@ fn locks_of_user(repository: &Repository, findings: &mut Vec<Finding>) {
             "if no git process is running here: rm {}",
             quoted(&lock.to_string_lossy())
         );
-        findings.push(Finding::warning("locks", message, fix));
+        findings.push(DoctorCheck::warning("locks", message, fix));
     }
 }
 
@@ -163,27 +172,33 @@ fn server(
     store: Option<&Store>,
     settings: Option<&Settings>,
     logins: &Logins,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<DoctorCheck>,
 ) {
     let topic = "server";
     let land = settings.map_or(Landing::PullRequest, |settings| settings.land);
     if land == Landing::Nowhere {
-        findings.push(Finding::fine(topic, "nothing is pushed (land = \"none\")"));
+        findings.push(DoctorCheck::fine(
+            topic,
+            "nothing is pushed (land = \"none\")",
+        ));
         return;
     }
     if land == Landing::Local {
         let message = "nothing is pushed (land = \"local\": the base branch is fast-forwarded)";
-        findings.push(Finding::fine(topic, message));
+        findings.push(DoctorCheck::fine(topic, message));
         return;
     }
     let Some((address, written)) = repository.checkout().origin() else {
         let message = "no remote: results stay local branches";
         let fix = "git remote add origin URL, or pleach config set land local --repo";
-        findings.push(Finding::warning(topic, message, fix));
+        findings.push(DoctorCheck::warning(topic, message, fix));
         return;
     };
     let Some(host) = address.web_host() else {
-        findings.push(Finding::fine(topic, "origin is a folder; no login needed"));
+        findings.push(DoctorCheck::fine(
+            topic,
+            "origin is a folder; no login needed",
+        ));
         return;
     };
     // With a store git's own helpers are asked as well.
@@ -195,52 +210,54 @@ fn server(
     let login = logins.find(&host, &written).or_else(by_helpers);
     let name = host.host.as_str();
     findings.push(match login {
-        Some(login) => Finding::fine(topic, format!("logged in to {name} (from {})", login.from)),
+        Some(login) => {
+            DoctorCheck::fine(topic, format!("logged in to {name} (from {})", login.from))
+        }
         None if address.is_ssh() && land == Landing::Push => {
-            Finding::fine(topic, format!("{name} over ssh (keys not tested)"))
+            DoctorCheck::fine(topic, format!("{name} over ssh (keys not tested)"))
         }
         None => {
             let message = format!("no login for {name}: pull requests cannot be opened");
-            Finding::warning(topic, message, what_to_set(name, Wish::PullRequest))
+            DoctorCheck::warning(topic, message, what_to_set(name, LoginPurpose::PullRequest))
         }
     });
 }
 
 /// Whether the store is as git left it; what is not goes out of the way.
-fn store_files(store: &Store, findings: &mut Vec<Finding>) {
-    match store.mend() {
+fn store_files(store: &Store, findings: &mut Vec<DoctorCheck>) {
+    match store.repair() {
         Ok(None) => {}
         Ok(Some(found)) => {
             let message = found.to_string();
             let fix = "fixed: fetched the objects again from your repository";
-            findings.push(Finding::warning("store", message, fix));
+            findings.push(DoctorCheck::warning("store", message, fix));
         }
         Err(error) => {
             let fix = format!(
                 "if the problem persists, move {} away",
                 store.home().display()
             );
-            findings.push(Finding::error("store", with_causes(&error), fix));
+            findings.push(DoctorCheck::error("store", with_causes(&error), fix));
         }
     }
 }
 
 /// What earlier runs left behind.
-fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut Vec<Finding>) {
+fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut Vec<DoctorCheck>) {
     store_files(store, findings);
     match interrupted(state, folder) {
         Ok(rows) => findings.extend(rows.iter().map(|row| {
             let number = row.number;
             let message = format!("batch {number} is interrupted");
-            Finding::warning("batches", message, format!("pleach resume {number}"))
+            DoctorCheck::warning("batches", message, format!("pleach resume {number}"))
         })),
-        Err(error) => findings.push(Finding::warning(
+        Err(error) => findings.push(DoctorCheck::warning(
             "batches",
             with_causes(&error),
             "check the database and the repository first",
         )),
     }
-    let is_left = |tree: &pleach_git::worktree::Listed| {
+    let is_left = |tree: &pleach_git::worktree::ListedWorktree| {
         matches!(
             tree.state,
             TreeState::Left | TreeState::HalfMade | TreeState::FolderGone | TreeState::Unregistered
@@ -249,32 +266,32 @@ fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut V
     let trees = list(store).unwrap_or_default();
     let left = trees.iter().filter(|tree| is_left(tree)).count();
     findings.push(match left {
-        0 => Finding::fine("worktrees", "no leftovers"),
-        1 => Finding::warning("worktrees", "1 left over", "pleach gc"),
-        count => Finding::warning("worktrees", format!("{count} left over"), "pleach gc"),
+        0 => DoctorCheck::fine("worktrees", "no leftovers"),
+        1 => DoctorCheck::warning("worktrees", "1 left over", "pleach gc"),
+        count => DoctorCheck::warning("worktrees", format!("{count} left over"), "pleach gc"),
     });
     let locks: Vec<PathBuf> = store.stale_locks();
     if let Some(lock) = locks.first() {
         let message = format!("{} was left by a killed git process", lock.display());
         let fix = "nothing to do: the next run removes it";
-        findings.push(Finding::warning("locks", message, fix));
+        findings.push(DoctorCheck::warning("locks", message, fix));
     }
 }
 
 /// Asks the server for something small.
-fn reachable(state: &StateFolder, folder: &Path, logins: &Logins) -> Finding {
+fn reachable(state: &StateFolder, folder: &Path, logins: &Logins) -> DoctorCheck {
     let topic = "reach";
     let asked = Git::find()
         .map_err(StoreError::from)
         .and_then(|git| Store::open(git, &state.stores(), folder))
         .and_then(|store| store.remote_branch("main", logins));
     match asked {
-        Ok(_) => Finding::fine(topic, "the server responds"),
+        Ok(_) => DoctorCheck::fine(topic, "the server responds"),
         Err(error) => {
             let fix = error.hint();
             let fix =
                 fix.unwrap_or_else(|| "check the network and the address of origin".to_owned());
-            Finding::warning(topic, with_causes(&error), fix)
+            DoctorCheck::warning(topic, with_causes(&error), fix)
         }
     }
 }

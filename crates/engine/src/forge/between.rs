@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::client::{Answer, Client, Question};
-use super::{Draft, ForgeError};
+use super::{ForgeError, PullRequestDraft};
 
 const COMPARING: &str = "compare branches";
 
@@ -11,7 +11,7 @@ impl Client {
     /// Says why a pull request could not be opened: `base` tells of its base, `commits` lists what it would bring.
     pub(super) fn check_between(
         &self,
-        draft: &Draft,
+        draft: &PullRequestDraft,
         base: String,
         commits: String,
     ) -> Result<(), ForgeError> {

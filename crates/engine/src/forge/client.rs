@@ -14,7 +14,7 @@ use ureq::{Agent, RequestExt};
 use pleach_domain::choice::ForgeKind;
 use pleach_git::git::{Login, plain_words, scrub};
 
-use super::{ForgeError, Project, PullRequest};
+use super::{ForgeError, ForgeProject, PullRequest};
 
 const USER_AGENT: &str = concat!("pleach/", env!("CARGO_PKG_VERSION"));
 const LARGEST_ANSWER: u64 = 1 << 20;
@@ -51,7 +51,7 @@ pub(super) struct Answer {
 }
 
 impl Client {
-    pub(super) fn new(project: &Project, login: Login, answer_within: Duration) -> Self {
+    pub(super) fn new(project: &ForgeProject, login: Login, answer_within: Duration) -> Self {
         let is_local = project.server().protocol == "http" && project.server().is_private();
         let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier);
         let mut config = Agent::config_builder()

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pleach_git::git::{Wish, what_to_set};
+use pleach_git::git::{LoginPurpose, what_to_set};
 use pleach_system::text::moment::rfc3339;
 
 use super::PullRequest;
@@ -175,10 +175,10 @@ impl ForgeError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NoLogin { host } => what_to_set(host, Wish::PullRequest),
+            Self::NoLogin { host } => what_to_set(host, LoginPurpose::PullRequest),
             Self::LoginRejected { from, .. } => format!(
                 "replace the login in {from} with a valid one that may {}",
-                Wish::PullRequest.words()
+                LoginPurpose::PullRequest.words()
             ),
             Self::NoRights { from, .. } => format!(
                 "give the login in {from} write access to the repository and its pull requests, or use another one"

@@ -6,9 +6,9 @@
 use serde_json::json;
 
 use super::client::{Client, Question};
-use super::github::Told;
+use super::github::GitHubPullRequest;
 use super::url::{escaped, escaped_path};
-use super::{Draft, Forge, ForgeError, Project, PullRequest};
+use super::{Forge, ForgeError, ForgeProject, PullRequest, PullRequestDraft};
 
 const LOOKING: &str = "look for a pull request";
 const OPENING: &str = "open a pull request";
@@ -25,7 +25,7 @@ pub(super) struct Gitea {
 }
 
 impl Gitea {
-    pub(super) fn new(client: Client, project: &Project) -> Self {
+    pub(super) fn new(client: Client, project: &ForgeProject) -> Self {
         Self {
             client,
             project: format!("/repos/{}", escaped_path(project.path())),
@@ -33,7 +33,7 @@ impl Gitea {
     }
 
     /// Says why one could not be opened, where the forge would not.
-    fn check(&self, draft: &Draft) -> Result<(), ForgeError> {
+    fn check(&self, draft: &PullRequestDraft) -> Result<(), ForgeError> {
         let (project, base) = (&self.project, &draft.base);
         let branch = format!("{project}/branches/{}", escaped_path(base));
         let commits = format!(
@@ -57,7 +57,7 @@ impl Forge for Gitea {
                 ),
                 body: None,
             })?;
-            let told: Vec<Told> = self.client.read(LOOKING, &answer)?;
+            let told: Vec<GitHubPullRequest> = self.client.read(LOOKING, &answer)?;
             if let Some(told) = told.iter().find(|told| told.is_between(head, base)) {
                 return told.pull_request(&self.client).map(Some);
             }
@@ -68,7 +68,7 @@ impl Forge for Gitea {
         Ok(None)
     }
 
-    fn create(&self, draft: &Draft) -> Result<PullRequest, ForgeError> {
+    fn create(&self, draft: &PullRequestDraft) -> Result<PullRequest, ForgeError> {
         self.check(draft)?;
         let body = json!({
             "title": draft.fitting_title(),
@@ -88,19 +88,21 @@ impl Forge for Gitea {
             404 => Err(ForgeError::HeadMissing { host, head }),
             409 => Err(ForgeError::Exists { host, head }),
             _ => {
-                let told: Told = self.client.read(OPENING, &answer)?;
+                let told: GitHubPullRequest = self.client.read(OPENING, &answer)?;
                 told.pull_request(&self.client)
             }
         }
     }
 
-    fn update(&self, there: &PullRequest, draft: &Draft) -> Result<(), ForgeError> {
+    fn update(&self, there: &PullRequest, draft: &PullRequestDraft) -> Result<(), ForgeError> {
         let answer = self.client.ask(&Question {
             doing: UPDATING,
             method: "PATCH",
             target: format!("{}/pulls/{}", self.project, there.number),
             body: Some(&json!({ "body": draft.fitting_body() })),
         })?;
-        self.client.read::<Told>(UPDATING, &answer).map(drop)
+        self.client
+            .read::<GitHubPullRequest>(UPDATING, &answer)
+            .map(drop)
     }
 }

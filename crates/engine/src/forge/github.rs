@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::client::{Answer, Client, Question};
 use super::url::{escaped, escaped_path};
-use super::{Draft, Forge, ForgeError, Project, PullRequest};
+use super::{Forge, ForgeError, ForgeProject, PullRequest, PullRequestDraft};
 
 const LOOKING: &str = "look for a pull request";
 const OPENING: &str = "open a pull request";
@@ -22,15 +22,15 @@ pub(super) struct GitHub {
 
 /// A pull request as GitHub and Gitea tell it.
 #[derive(Deserialize)]
-pub(super) struct Told {
+pub(super) struct GitHubPullRequest {
     number: u64,
     html_url: String,
-    head: Side,
-    base: Side,
+    head: PullRequestBranch,
+    base: PullRequestBranch,
 }
 
 #[derive(Deserialize)]
-struct Side {
+struct PullRequestBranch {
     #[serde(rename = "ref")]
     branch: String,
     /// Nothing where a fork was deleted.
@@ -42,7 +42,7 @@ struct Repo {
     id: u64,
 }
 
-impl Told {
+impl GitHubPullRequest {
     /// Whether it goes from one branch of the project itself into another.
     pub(super) fn is_between(&self, head: &str, base: &str) -> bool {
         let is_own = self.head.repo.is_some() && self.head.repo == self.base.repo;
@@ -55,7 +55,7 @@ impl Told {
 }
 
 impl GitHub {
-    pub(super) fn new(client: Client, project: &Project) -> Self {
+    pub(super) fn new(client: Client, project: &ForgeProject) -> Self {
         Self {
             client,
             owner: project.owner().to_owned(),
@@ -64,7 +64,7 @@ impl GitHub {
     }
 
     /// What a refusal to open one means.
-    fn why_not(&self, answer: &Answer, draft: &Draft) -> ForgeError {
+    fn why_not(&self, answer: &Answer, draft: &PullRequestDraft) -> ForgeError {
         let host = self.client.host();
         let body = answer.json().unwrap_or_default();
         let errors = body["errors"].as_array().map_or(&[][..], Vec::as_slice);
@@ -101,14 +101,14 @@ impl Forge for GitHub {
             ),
             body: None,
         })?;
-        let told: Vec<Told> = self.client.read(LOOKING, &answer)?;
+        let told: Vec<GitHubPullRequest> = self.client.read(LOOKING, &answer)?;
         let found = told.iter().find(|told| told.is_between(head, base));
         found
             .map(|told| told.pull_request(&self.client))
             .transpose()
     }
 
-    fn create(&self, draft: &Draft) -> Result<PullRequest, ForgeError> {
+    fn create(&self, draft: &PullRequestDraft) -> Result<PullRequest, ForgeError> {
         let body = json!({
             "title": draft.fitting_title(),
             "head": draft.head,
@@ -124,17 +124,19 @@ impl Forge for GitHub {
         if answer.status >= 400 {
             return Err(self.why_not(&answer, draft));
         }
-        let told: Told = self.client.read(OPENING, &answer)?;
+        let told: GitHubPullRequest = self.client.read(OPENING, &answer)?;
         told.pull_request(&self.client)
     }
 
-    fn update(&self, there: &PullRequest, draft: &Draft) -> Result<(), ForgeError> {
+    fn update(&self, there: &PullRequest, draft: &PullRequestDraft) -> Result<(), ForgeError> {
         let answer = self.client.ask(&Question {
             doing: UPDATING,
             method: "PATCH",
             target: format!("{}/{}", self.pulls, there.number),
             body: Some(&json!({ "body": draft.fitting_body() })),
         })?;
-        self.client.read::<Told>(UPDATING, &answer).map(drop)
+        self.client
+            .read::<GitHubPullRequest>(UPDATING, &answer)
+            .map(drop)
     }
 }

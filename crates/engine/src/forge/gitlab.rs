@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::client::{Client, Question};
 use super::url::escaped;
-use super::{Draft, Forge, ForgeError, Project, PullRequest};
+use super::{Forge, ForgeError, ForgeProject, PullRequest, PullRequestDraft};
 
 const LOOKING: &str = "look for a merge request";
 const OPENING: &str = "open a merge request";
@@ -21,7 +21,7 @@ pub(super) struct GitLab {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct GitLabMergeRequest {
     iid: u64,
     web_url: String,
     source_branch: String,
@@ -31,7 +31,7 @@ struct Told {
     target_project_id: u64,
 }
 
-impl Told {
+impl GitLabMergeRequest {
     fn is_between(&self, head: &str, base: &str) -> bool {
         let is_own = self.source_project_id == Some(self.target_project_id);
         is_own && self.source_branch == head && self.target_branch == base
@@ -39,19 +39,19 @@ impl Told {
 }
 
 impl GitLab {
-    pub(super) fn new(client: Client, project: &Project) -> Self {
+    pub(super) fn new(client: Client, project: &ForgeProject) -> Self {
         Self {
             client,
             project: format!("/projects/{}", escaped(project.path())),
         }
     }
 
-    fn pull_request(&self, told: &Told) -> Result<PullRequest, ForgeError> {
+    fn pull_request(&self, told: &GitLabMergeRequest) -> Result<PullRequest, ForgeError> {
         self.client.pull_request(told.iid, &told.web_url)
     }
 
     /// Says why one could not be opened, where the forge would not.
-    fn check(&self, draft: &Draft) -> Result<(), ForgeError> {
+    fn check(&self, draft: &PullRequestDraft) -> Result<(), ForgeError> {
         let repository = format!("{}/repository", self.project);
         let branch = format!("{repository}/branches/{}", escaped(&draft.base));
         let between = escaped(&format!("{}..{}", draft.base, draft.head));
@@ -73,12 +73,12 @@ impl Forge for GitLab {
             ),
             body: None,
         })?;
-        let told: Vec<Told> = self.client.read(LOOKING, &answer)?;
+        let told: Vec<GitLabMergeRequest> = self.client.read(LOOKING, &answer)?;
         let found = told.iter().find(|told| told.is_between(head, base));
         found.map(|told| self.pull_request(told)).transpose()
     }
 
-    fn create(&self, draft: &Draft) -> Result<PullRequest, ForgeError> {
+    fn create(&self, draft: &PullRequestDraft) -> Result<PullRequest, ForgeError> {
         self.check(draft)?;
         let body = json!({
             "source_branch": draft.head,
@@ -96,17 +96,19 @@ impl Forge for GitLab {
             let (host, head) = (self.client.host(), draft.head.clone());
             return Err(ForgeError::Exists { host, head });
         }
-        let told: Told = self.client.read(OPENING, &answer)?;
+        let told: GitLabMergeRequest = self.client.read(OPENING, &answer)?;
         self.pull_request(&told)
     }
 
-    fn update(&self, there: &PullRequest, draft: &Draft) -> Result<(), ForgeError> {
+    fn update(&self, there: &PullRequest, draft: &PullRequestDraft) -> Result<(), ForgeError> {
         let answer = self.client.ask(&Question {
             doing: UPDATING,
             method: "PUT",
             target: format!("{}/merge_requests/{}", self.project, there.number),
             body: Some(&json!({ "description": draft.fitting_body() })),
         })?;
-        self.client.read::<Told>(UPDATING, &answer).map(drop)
+        self.client
+            .read::<GitLabMergeRequest>(UPDATING, &answer)
+            .map(drop)
     }
 }

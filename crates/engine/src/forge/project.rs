@@ -8,7 +8,7 @@ use pleach_git::git::{Address, HttpHost, Login, Logins, Store, StoreError};
 
 /// A project on a forge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Project {
+pub struct ForgeProject {
     kind: ForgeKind,
     /// Whom a login belongs to.
     server: HttpHost,
@@ -56,7 +56,10 @@ impl Unrecognised {
 }
 
 /// The project that an address leads to; `configured` is for servers whose name says nothing.
-pub fn recognise(remote: &Address, configured: Option<ForgeKind>) -> Result<Project, Unrecognised> {
+pub fn recognise(
+    remote: &Address,
+    configured: Option<ForgeKind>,
+) -> Result<ForgeProject, Unrecognised> {
     if configured == Some(ForgeKind::None) {
         return Err(Unrecognised::SwitchedOff);
     }
@@ -85,7 +88,7 @@ pub fn recognise(remote: &Address, configured: Option<ForgeKind>) -> Result<Proj
         ForgeKind::Gitea => format!("{web}/api/v1"),
     };
     let path = path.to_owned();
-    Ok(Project {
+    Ok(ForgeProject {
         kind,
         server,
         api,
@@ -133,9 +136,9 @@ fn split_path(kind: ForgeKind, whole: &str) -> Option<(String, &str)> {
     }
 }
 
-impl Project {
+impl ForgeProject {
     /// The project that a store is pushed to.
-    pub fn of(
+    pub fn recognise(
         store: &Store,
         configured: Option<ForgeKind>,
     ) -> Result<Result<Self, Unrecognised>, StoreError> {
@@ -211,7 +214,10 @@ impl Project {
 mod tests {
     use super::*;
 
-    fn recognised(address: &str, configured: Option<ForgeKind>) -> Result<Project, Unrecognised> {
+    fn recognised(
+        address: &str,
+        configured: Option<ForgeKind>,
+    ) -> Result<ForgeProject, Unrecognised> {
         recognise(&Address::parse(address).unwrap().0, configured)
     }
 

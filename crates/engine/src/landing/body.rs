@@ -16,7 +16,7 @@ use pleach_log::earlier::BuildsOn;
 use pleach_system::text::neutral_text::{BREAK, block, code, cut, escaped, neutral};
 
 use self::words::{dollars, named, number, short, spelled, time, up_to};
-use super::effects::Effects;
+use super::effects::CommitEffects;
 
 /// The longest text that every forge takes, in bytes, with room to spare.
 pub const LONGEST_BODY: usize = 60_000;
@@ -48,7 +48,7 @@ pub struct Account {
     /// The commit that the work is on top of.
     pub base: CommitId,
     /// What the tests say.
-    pub verdict: Verdict,
+    pub verdict: TestVerdict,
     /// Every task of the batch, in plan order.
     pub tasks: Vec<TaskAccount>,
     /// How long it took.
@@ -56,14 +56,14 @@ pub struct Account {
     /// The address of the pull request that this one follows up on.
     pub follows: Option<String>,
     /// What its commits do once they are merged.
-    pub effects: Effects,
+    pub effects: CommitEffects,
     /// The batches that it builds on and that are not in the base.
     pub builds_on: Vec<BuildsOn>,
 }
 
 /// What the tests say about the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum TestVerdict {
     /// They pass.
     Proved {
         /// The test command.
@@ -104,7 +104,7 @@ pub struct TaskAccount {
     /// What was asked for, if the plan says more than the title.
     pub details: String,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: TaskFate,
     /// Its commits on the branch, the oldest first.
     pub commits: Vec<CommitId>,
     /// The files it changed.
@@ -121,7 +121,7 @@ pub struct TaskAccount {
 
 /// What became of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum TaskFate {
     /// It is in.
     Merged,
     /// There was nothing to change.
@@ -154,7 +154,7 @@ pub enum Fate {
     Cancelled,
 }
 
-impl Fate {
+impl TaskFate {
     fn is_left_out(&self) -> bool {
         !matches!(self, Self::Merged | Self::NoChanges)
     }
@@ -191,7 +191,7 @@ pub fn title(account: &Account) -> String {
 }
 
 fn is_merged(task: &TaskAccount) -> bool {
-    task.fate == Fate::Merged
+    task.fate == TaskFate::Merged
 }
 
 fn named_by_title(task: &TaskAccount) -> String {
@@ -252,7 +252,7 @@ fn opening(account: &Account) -> String {
     let count = |wanted: &dyn Fn(&TaskAccount) -> bool| only(account, wanted).len();
     let merged = count(&is_merged);
     let mut results = vec![format!("{merged} merged")];
-    let unchanged = count(&|task| task.fate == Fate::NoChanges);
+    let unchanged = count(&|task| task.fate == TaskFate::NoChanges);
     if unchanged > 0 {
         results.push(format!("{unchanged} without changes"));
     }
@@ -270,7 +270,9 @@ fn opening(account: &Account) -> String {
     let verdict = verdict(account);
     // What has tests and lands without them says so before anything else.
     let mut out = match account.verdict {
-        Verdict::Proved { .. } | Verdict::NoCommand => format!("{results}\n\n{verdict}\n\n"),
+        TestVerdict::Proved { .. } | TestVerdict::NoCommand => {
+            format!("{results}\n\n{verdict}\n\n")
+        }
         _ => format!("{verdict}\n\n{results}\n\n"),
     };
     out.push_str(&effort(account));
@@ -306,7 +308,7 @@ fn built_on(other: &BuildsOn) -> String {
 fn verdict(account: &Account) -> String {
     let base = short(&account.base);
     match &account.verdict {
-        Verdict::Proved {
+        TestVerdict::Proved {
             command,
             tree,
             flaky,
@@ -321,18 +323,18 @@ fn verdict(account: &Account) -> String {
                 "**Proved:** {command} passes on tree `{tree}`, the one that lands, based on {base}.{flaky}"
             )
         }
-        Verdict::NoCommand => format!(
+        TestVerdict::NoCommand => format!(
             "**Not proved:** no test command is configured. Everything merges cleanly onto {base}."
         ),
-        Verdict::BaseRed { command } => format!(
+        TestVerdict::BaseRed { command } => format!(
             "**Not proved:** {} already fails on the base {base}, without any of this work.",
             code(&cut(command, LONGEST_TEXT))
         ),
-        Verdict::Red { command } => format!(
+        TestVerdict::Red { command } => format!(
             "**Not proved:** {} fails on this result, based on {base}.",
             code(&cut(command, LONGEST_TEXT))
         ),
-        Verdict::Trouble { command, why } => format!(
+        TestVerdict::Trouble { command, why } => format!(
             "**Not proved:** {} could not be run on this result, based on {base}: {}",
             code(&cut(command, LONGEST_TEXT)),
             escaped(&cut(why, LONGEST_TEXT))
@@ -366,7 +368,7 @@ fn effort(account: &Account) -> String {
 }
 
 /// What commits do once they are merged, which nobody asked them to; nothing if they do nothing.
-pub(crate) fn effects(effects: &Effects) -> String {
+pub(crate) fn effects(effects: &CommitEffects) -> String {
     let told = [
         (&effects.close, "closes issues", "close issues"),
         (&effects.mention, "mentions people", "mention people"),
@@ -407,7 +409,7 @@ fn table(out: &mut String, tasks: &[&TaskAccount]) {
     out.push_str(&head);
     let row = |task: &&TaskAccount| {
         let outcome = match task.fate {
-            Fate::NoChanges => "nothing to change",
+            TaskFate::NoChanges => "nothing to change",
             _ => "merged",
         };
         let cost = task.dollars.map(dollars).unwrap_or_default();

@@ -28,7 +28,7 @@ const CLOSING: [&str; 13] = [
 
 /// Commits that do something on a forge, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Effects {
+pub struct CommitEffects {
     /// Those that close an issue.
     pub close: Vec<CommitId>,
     /// Those that mention somebody.
@@ -37,9 +37,9 @@ pub struct Effects {
     pub sign_off: Vec<CommitId>,
 }
 
-impl Effects {
+impl CommitEffects {
     /// Those of the commits up to `tip` that are neither in the base nor on the server.
-    pub(crate) fn of(
+    pub(crate) fn find(
         store: &Store,
         base: &CommitId,
         there: &[CommitId],
@@ -49,7 +49,7 @@ impl Effects {
         let known = known.map(|commit| format!("^{commit}"));
         let list = ["rev-list", "--topo-order", "--reverse", tip.as_str()];
         let printed = text(&store.call().args(list).args(known).output()?);
-        let reading = Reading::of(store)?;
+        let reading = Reading::open(store)?;
         let mut effects = Self::default();
         for line in printed.lines() {
             let commit: CommitId = parse_id("rev-list", line.as_bytes())?;

@@ -13,10 +13,10 @@ use pleach_git::git::{CommitId, GitError, Identity, Store};
 use pleach_system::secrets::{Hider, hits};
 
 use pleach_git::weave::WeaveError;
-use pleach_git::weave::reading::{Changed, Item, ItemKind, ObjectId, Reading};
+use pleach_git::weave::reading::{ChangedPath, ObjectId, Reading, TreeItem, TreeItemKind};
 
-pub use finding::{Finding, FindingKind, Within};
-pub(crate) use news::News;
+pub use finding::{Finding, FindingKind, FindingPlace};
+pub(crate) use news::NewCommits;
 
 /// A file that is larger than this does not belong into a repository.
 pub const LARGE: u64 = 5_000_000;
@@ -49,8 +49,8 @@ pub fn scan(
     tip: &CommitId,
     hider: &Hider,
 ) -> Result<Vec<Finding>, ScanError> {
-    let news = News::of(store, there, tip)?;
-    let reading = Reading::of(store)?;
+    let news = NewCommits::find(store, there, tip)?;
+    let reading = Reading::open(store)?;
     let known = news.made_on.iter().map(|commit| reading.tree_of(commit));
     let known = known.collect::<Result<Vec<_>, _>>()?;
     let mut before = Vec::new();
@@ -94,7 +94,7 @@ pub fn scan(
 }
 
 /// What was at the paths that changed, and may only have moved to another one.
-fn went(changes: &[Changed]) -> HashSet<ObjectId> {
+fn went(changes: &[ChangedPath]) -> HashSet<ObjectId> {
     let old = changes.iter().filter_map(|change| change.old);
     old.map(|old| old.id).collect()
 }
@@ -115,7 +115,7 @@ struct Scan<'s> {
     /// The trees of the commits of the server that the new ones were made on.
     known: Vec<ObjectId>,
     /// What they had at the paths that changed.
-    before: Vec<Item>,
+    before: Vec<TreeItem>,
     /// The secrets that were in there; looked for when a secret is found.
     old_secrets: Option<HashSet<Vec<u8>>>,
     /// What its commits say, and who made them; read when a known value is found.
@@ -129,7 +129,7 @@ struct Scan<'s> {
 
 impl Scan<'_> {
     /// Commits that the last one hides: what they hold is pushed as well.
-    fn look_at_history(&mut self, news: &News, tip: &CommitId) -> Result<(), ScanError> {
+    fn look_at_history(&mut self, news: &NewCommits, tip: &CommitId) -> Result<(), ScanError> {
         for (commit, parents) in &news.commits {
             self.look_at_words(commit)?;
             if commit != tip {
@@ -148,10 +148,10 @@ impl Scan<'_> {
             let begin = words[..hit.place].iter().rposition(|byte| *byte == b'\n');
             let line = &words[begin.map_or(0, |at| at + 1)..];
             let within = match line {
-                _ if hit.place > head => Within::Message,
-                line if line.starts_with(b"author ") => Within::Author,
-                line if line.starts_with(b"committer ") => Within::Committer,
-                _ => Within::Header,
+                _ if hit.place > head => FindingPlace::Message,
+                line if line.starts_with(b"author ") => FindingPlace::Author,
+                line if line.starts_with(b"committer ") => FindingPlace::Committer,
+                _ => FindingPlace::Header,
             };
             if self.is_news(&hit)? {
                 self.tell(Finding {
@@ -169,7 +169,7 @@ impl Scan<'_> {
     /// How a new file is called.
     fn look_at_name(
         &mut self,
-        change: &Changed,
+        change: &ChangedPath,
         earlier: Option<&CommitId>,
     ) -> Result<(), ScanError> {
         if change.old.is_some() || change.new.is_none() {
@@ -186,7 +186,7 @@ impl Scan<'_> {
                     path: text(&change.path),
                     line: None,
                     kind: hit.kind,
-                    within: Some(Within::Name),
+                    within: Some(FindingPlace::Name),
                     earlier: earlier.cloned(),
                 });
             }
@@ -287,18 +287,18 @@ impl Scan<'_> {
     /// Looks at a file or a link that is new or another one.
     fn look_at(
         &mut self,
-        change: &Changed,
+        change: &ChangedPath,
         went: &HashSet<ObjectId>,
         earlier: Option<&CommitId>,
     ) -> Result<(), ScanError> {
-        let has_content = |item: &Item| item.kind != ItemKind::Submodule;
+        let has_content = |item: &TreeItem| item.kind != TreeItemKind::Submodule;
         let Some(new) = change.new.filter(has_content) else {
             return Ok(());
         };
         if went.contains(&new.id) {
             return Ok(());
         }
-        let is_file = new.kind == ItemKind::File;
+        let is_file = new.kind == TreeItemKind::File;
         if is_file && change.old.is_none() && is_env_file(&change.path) {
             self.find(change, None, FindingKind::EnvFile, earlier);
         }
@@ -327,9 +327,9 @@ impl Scan<'_> {
 
     fn search(
         &mut self,
-        change: &Changed,
-        new: Item,
-        old: Option<Item>,
+        change: &ChangedPath,
+        new: TreeItem,
+        old: Option<TreeItem>,
         earlier: Option<&CommitId>,
     ) -> Result<(), ScanError> {
         let content = self.reading.content(new.id)?;
@@ -342,7 +342,7 @@ impl Scan<'_> {
             None => Vec::new(),
         };
         let is_text = !content[..content.len().min(8_000)].contains(&0);
-        let is_text = is_text && new.kind == ItemKind::File;
+        let is_text = is_text && new.kind == TreeItemKind::File;
         for hit in hits {
             let was_there = before.iter().any(|old| old == hit.bytes);
             if was_there || !self.is_news(&hit)? {
@@ -365,8 +365,8 @@ impl Scan<'_> {
         Ok(self.old_secrets.get_or_insert_default())
     }
 
-    fn secrets_of(&self, item: Item) -> Result<Vec<Vec<u8>>, ScanError> {
-        let is_submodule = item.kind == ItemKind::Submodule;
+    fn secrets_of(&self, item: TreeItem) -> Result<Vec<Vec<u8>>, ScanError> {
+        let is_submodule = item.kind == TreeItemKind::Submodule;
         if is_submodule || self.reading.size(item.id)? > LONGEST_SEARCHED {
             return Ok(Vec::new());
         }
@@ -378,23 +378,23 @@ impl Scan<'_> {
     /// Looks at what is no file: where it leads counts in the last commit only.
     fn look_at_links(
         &mut self,
-        change: &Changed,
+        change: &ChangedPath,
         went: &HashSet<ObjectId>,
     ) -> Result<(), ScanError> {
         let Some(new) = change.new else {
             return Ok(());
         };
         match new.kind {
-            ItemKind::File => {}
-            ItemKind::Link => {
+            TreeItemKind::File => {}
+            TreeItemKind::Link => {
                 let target = self.reading.content(new.id)?;
                 if leads_outside(&change.path, &target) {
                     let target = self.hider.hidden(text(&target));
                     self.find(change, None, FindingKind::LinkOutside { target }, None);
                 }
             }
-            ItemKind::Submodule => {
-                let was_one = |old: &Item| old.kind == ItemKind::Submodule;
+            TreeItemKind::Submodule => {
+                let was_one = |old: &TreeItem| old.kind == TreeItemKind::Submodule;
                 if !went.contains(&new.id) && !change.old.as_ref().is_some_and(was_one) {
                     self.find(change, None, FindingKind::Submodule, None);
                 }
@@ -405,7 +405,7 @@ impl Scan<'_> {
 
     fn find(
         &mut self,
-        change: &Changed,
+        change: &ChangedPath,
         line: Option<u32>,
         kind: FindingKind,
         earlier: Option<&CommitId>,

@@ -10,9 +10,9 @@ use super::error::PlanFileError;
 use super::merge::{Overlap, merge};
 use super::open_files::is_open;
 use super::retry::PAUSES;
+use super::rewrite_lock::RewriteLock;
 use super::source::load_text;
 use super::swap::Writer;
-use super::turn::Turn;
 
 pub(super) const SLOWEST_WRITER: Duration = Duration::from_secs(2);
 /// The wait for writers whose open files cannot be looked at: those of other users, and of other containers.
@@ -23,7 +23,7 @@ const MOST_PASSES: u32 = 16;
 
 /// A file that was the plan for a while: somebody may hold it open and write to it.
 #[derive(Debug)]
-pub(super) struct Aside {
+pub(super) struct DisplacedFile {
     path: PathBuf,
     text: String,
     since: Instant,
@@ -33,7 +33,7 @@ pub(super) struct Aside {
 
 /// Whether somebody wrote to a displaced file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
+pub enum DisplacedOutcome {
     /// Nobody did.
     Quiet,
     /// Somebody did, and it is in the plan now; where both changed the same line theirs stands, so the
@@ -56,15 +56,17 @@ impl Displaced {
     }
 
     /// Waits until a writer that had the old file open is surely done, then checks and deletes it.
-    pub fn settle(self) -> Result<Settled, PlanFileError> {
+    pub fn settle(self) -> Result<DisplacedOutcome, PlanFileError> {
         self.settle_after(SLOWEST_WRITER)
     }
 
     /// As [`Displaced::settle`], with a wait of its own, counted from the moment of displacement.
-    pub fn settle_after(mut self, wait: Duration) -> Result<Settled, PlanFileError> {
+    pub fn settle_after(mut self, wait: Duration) -> Result<DisplacedOutcome, PlanFileError> {
         self.writer
             .take()
-            .map_or(Ok(Settled::Quiet), |mut writer| writer.settle(wait))
+            .map_or(Ok(DisplacedOutcome::Quiet), |mut writer| {
+                writer.settle(wait)
+            })
     }
 
     /// Waits and checks as [`Displaced::settle`] does, but once: what it brought into the plan displaced
@@ -106,7 +108,7 @@ impl Writer {
         Ok(())
     }
 
-    fn settle(&mut self, wait: Duration) -> Result<Settled, PlanFileError> {
+    fn settle(&mut self, wait: Duration) -> Result<DisplacedOutcome, PlanFileError> {
         let mut failure = None;
         let mut passes = 0;
         while !self.asides.is_empty() && passes < MOST_PASSES {
@@ -118,8 +120,8 @@ impl Writer {
         }
         match failure {
             Some(error) => Err(error),
-            None if passes <= 1 => Ok(Settled::Quiet),
-            None => Ok(Settled::Merged),
+            None if passes <= 1 => Ok(DisplacedOutcome::Quiet),
+            None => Ok(DisplacedOutcome::Merged),
         }
     }
 
@@ -147,7 +149,7 @@ impl Writer {
         failure.map_or(Ok(()), Err)
     }
 
-    fn kept(&self, aside: Aside, source: PlanFileError) -> PlanFileError {
+    fn kept(&self, aside: DisplacedFile, source: PlanFileError) -> PlanFileError {
         PlanFileError::Kept {
             path: self.path.clone(),
             aside: aside.path,
@@ -155,12 +157,12 @@ impl Writer {
         }
     }
 
-    fn merge_in_turn(&mut self, aside: &Aside, saved: &str) -> Result<(), PlanFileError> {
-        let _turn = Turn::wait_for(&self.path);
+    fn merge_in_turn(&mut self, aside: &DisplacedFile, saved: &str) -> Result<(), PlanFileError> {
+        let _turn = RewriteLock::wait_for(&self.path);
         self.merge_in(aside, saved)
     }
 
-    fn merge_in(&mut self, aside: &Aside, saved: &str) -> Result<(), PlanFileError> {
+    fn merge_in(&mut self, aside: &DisplacedFile, saved: &str) -> Result<(), PlanFileError> {
         self.apply(&mut |current| {
             // Our own change gives way to a person's, but one person's never to another's.
             let is_ours = aside.replaced_by == Some(digest(current.as_bytes()));
@@ -174,7 +176,7 @@ impl Writer {
     }
 }
 
-impl Aside {
+impl DisplacedFile {
     /// A file that showed `text` for a while.
     pub(super) fn new(path: PathBuf, text: String) -> Self {
         Self {

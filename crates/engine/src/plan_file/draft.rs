@@ -16,11 +16,11 @@ const XATTR_LIMIT: usize = 64 << 10;
 
 /// A finished file under a name of its own; it is deleted unless it is taken.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct DraftFile {
     path: PathBuf,
 }
 
-impl Draft {
+impl DraftFile {
     /// Writes `new` next to `target`, and to the disk.
     pub(super) fn write(target: &Path, was: &str, new: &str) -> Result<Self, PlanFileError> {
         let path = target.to_owned();
@@ -50,7 +50,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for DraftFile {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
             // It holds our text alone; one that cannot be deleted is swept by a later rewrite.

@@ -22,14 +22,14 @@ struct Hunk {
 }
 
 /// One changed version, read from its start to its end.
-struct Side<'a> {
+struct MergeSide<'a> {
     lines: &'a [&'a str],
     hunks: &'a [Hunk],
 }
 
 /// Where a line is in a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum Occurrence {
     #[default]
     None,
     Once(usize),
@@ -42,11 +42,11 @@ pub(super) fn merge(before: &str, after: &str, current: &str, overlap: Overlap) 
         [before, after, current].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let their_hunks = hunks(&base, &after);
     let our_hunks = hunks(&base, &ours);
-    let mut theirs = Side {
+    let mut theirs = MergeSide {
         lines: &after,
         hunks: &their_hunks,
     };
-    let mut ours = Side {
+    let mut ours = MergeSide {
         lines: &ours,
         hunks: &our_hunks,
     };
@@ -105,7 +105,7 @@ fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
     one == other || (one.start < other.end && other.start < one.end)
 }
 
-impl<'a> Side<'a> {
+impl<'a> MergeSide<'a> {
     /// The lines that stand here for the next `length` lines of the base, which hold `hunks` hunks.
     fn take(&mut self, length: usize, hunks: usize) -> &'a [&'a str] {
         let (changed, hunks) = self.hunks.split_at(hunks);
@@ -234,21 +234,21 @@ fn match_lines(one: &[&str], other: &[&str], at: (usize, usize), pairs: &mut Vec
 
 /// The longest row of lines that both texts have exactly once and in the same order.
 fn anchors(one: &[&str], other: &[&str]) -> Vec<(usize, usize)> {
-    let mut places: HashMap<&str, [Place; 2]> = HashMap::new();
+    let mut places: HashMap<&str, [Occurrence; 2]> = HashMap::new();
     for (side, lines) in [one, other].into_iter().enumerate() {
         for (index, line) in lines.iter().enumerate() {
             let place = &mut places.entry(line).or_default()[side];
-            *place = if *place == Place::None {
-                Place::Once(index)
+            *place = if *place == Occurrence::None {
+                Occurrence::Once(index)
             } else {
-                Place::Often
+                Occurrence::Often
             };
         }
     }
     let mut common: Vec<(usize, usize)> = places
         .into_values()
         .filter_map(|places| match places {
-            [Place::Once(x), Place::Once(y)] => Some((x, y)),
+            [Occurrence::Once(x), Occurrence::Once(y)] => Some((x, y)),
             _ => None,
         })
         .collect();

@@ -15,13 +15,13 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::aside;
-use super::displaced::Aside;
-use super::draft::Draft;
+use super::displaced::DisplacedFile;
+use super::draft::DraftFile;
 use super::error::{PlanFileError, RewriteError};
 use super::merge::distance;
 use super::retry::{PAUSES, retry};
+use super::rewrite_lock::RewriteLock;
 use super::source::{load_text, resolve};
-use super::turn::Turn;
 
 const ROUNDS: u32 = 24;
 const HALF_SAVED_ROUNDS: u32 = 5;
@@ -38,7 +38,7 @@ pub enum Swap {
 
 /// Whether a rewrite changed the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RewriteOutcome {
     /// The new text is in place and on the disk.
     Written,
     /// The edit had nothing to change.
@@ -47,8 +47,8 @@ pub enum Outcome {
 
 /// How one round of a rewrite ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Round {
-    Ended(Outcome),
+enum RewriteRound {
+    Ended(RewriteOutcome),
     /// Somebody saved meanwhile; their text is in place.
     Again,
     /// As `Again`, and an aside holds a text that was saved while ours was visible.
@@ -56,7 +56,7 @@ enum Round {
 }
 
 /// A text to put in place: what it was made from, and what it is.
-struct Change {
+struct TextReplacement {
     target: PathBuf,
     was: String,
     new: String,
@@ -66,7 +66,7 @@ struct Change {
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) path: PathBuf,
-    pub(super) asides: VecDeque<Aside>,
+    pub(super) asides: VecDeque<DisplacedFile>,
     swap: Swap,
 }
 
@@ -83,13 +83,13 @@ impl Writer {
     pub(super) fn rewrite<E>(
         &mut self,
         edit: &mut dyn FnMut(&str) -> Result<Option<String>, E>,
-    ) -> Result<Outcome, RewriteError<E>> {
-        let _turn = Turn::wait_for(&self.path);
+    ) -> Result<RewriteOutcome, RewriteError<E>> {
+        let _turn = RewriteLock::wait_for(&self.path);
         for round in 0..ROUNDS {
             match self.round(round, edit)? {
-                Round::Ended(outcome) => return Ok(outcome),
-                Round::Again => {}
-                Round::Owing => self.absorb()?,
+                RewriteRound::Ended(outcome) => return Ok(outcome),
+                RewriteRound::Again => {}
+                RewriteRound::Owing => self.absorb()?,
             }
         }
         Err(self.busy().into())
@@ -103,8 +103,8 @@ impl Writer {
         let mut edit = |text: &str| Ok::<_, PlanFileError>(Some(edit(text)));
         for round in 0..ROUNDS {
             match self.round(round, &mut edit) {
-                Ok(Round::Ended(_)) => return Ok(()),
-                Ok(Round::Again | Round::Owing) => {}
+                Ok(RewriteRound::Ended(_)) => return Ok(()),
+                Ok(RewriteRound::Again | RewriteRound::Owing) => {}
                 Err(RewriteError::Edit(error) | RewriteError::File(error)) => return Err(error),
             }
         }
@@ -122,38 +122,38 @@ impl Writer {
         &mut self,
         round: u32,
         edit: &mut dyn FnMut(&str) -> Result<Option<String>, E>,
-    ) -> Result<Round, RewriteError<E>> {
+    ) -> Result<RewriteRound, RewriteError<E>> {
         thread::sleep(pause_before(round));
         let (target, was) = match self.load_target() {
             Err(error) if error.is_half_saved() && round < HALF_SAVED_ROUNDS => {
-                return Ok(Round::Again);
+                return Ok(RewriteRound::Again);
             }
             result => result?,
         };
         let new = match edit(&was) {
             Ok(Some(new)) if new != was => new,
-            Ok(_) => return Ok(Round::Ended(Outcome::Unchanged)),
+            Ok(_) => return Ok(RewriteRound::Ended(RewriteOutcome::Unchanged)),
             Err(error) => {
                 // An editor that truncates before it writes shows a plan without its tasks for a moment.
                 thread::sleep(PAUSES[0]);
                 return match load_text(&target) {
                     Ok(text) if text == was => Err(RewriteError::Edit(error)),
-                    _ => Ok(Round::Again),
+                    _ => Ok(RewriteRound::Again),
                 };
             }
         };
-        let draft = match Draft::write(&target, &was, &new) {
+        let draft = match DraftFile::write(&target, &was, &new) {
             Err(error) if error.is_half_saved() && round < HALF_SAVED_ROUNDS => {
-                return Ok(Round::Again);
+                return Ok(RewriteRound::Again);
             }
             result => result?,
         };
         // Saves during the slow part are seen here, before ours is visible to anybody.
         if !holds(&target, &was) {
-            return Ok(Round::Again);
+            return Ok(RewriteRound::Again);
         }
         crash_point(CrashPoint::PlanDrafted);
-        Ok(self.publish(draft, Change { target, was, new })?)
+        Ok(self.publish(draft, TextReplacement { target, was, new })?)
     }
 
     fn load_target(&self) -> Result<(PathBuf, String), PlanFileError> {
@@ -162,7 +162,11 @@ impl Writer {
         Ok((target, text))
     }
 
-    fn publish(&mut self, draft: Draft, change: Change) -> Result<Round, PlanFileError> {
+    fn publish(
+        &mut self,
+        draft: DraftFile,
+        change: TextReplacement,
+    ) -> Result<RewriteRound, PlanFileError> {
         if self.swap == Swap::Rename {
             return self.rename_over(draft, &change);
         }
@@ -174,31 +178,35 @@ impl Writer {
                     self.rename_over(draft, &change)
                 }
                 // Some editors move the old file away before they create the new one.
-                Some(Errno::NOENT) => Ok(Round::Again),
+                Some(Errno::NOENT) => Ok(RewriteRound::Again),
                 _ => Err(self.write_error(error)),
             },
         }
     }
 
     /// Keeps our text in place if it displaced what was read, and takes it back otherwise.
-    fn verify(&mut self, aside: PathBuf, change: Change) -> Result<Round, PlanFileError> {
+    fn verify(
+        &mut self,
+        aside: PathBuf,
+        change: TextReplacement,
+    ) -> Result<RewriteRound, PlanFileError> {
         crash_point(CrashPoint::PlanExchanged);
         let displaced = fs::read(&aside).unwrap_or_default();
         if displaced != change.was.as_bytes() {
             return self.take_back(aside, &displaced, change);
         }
         self.asides
-            .push_back(Aside::replaced(aside, change.was, &change.new));
+            .push_back(DisplacedFile::replaced(aside, change.was, &change.new));
         sync_folder(&change.target).map_err(|error| self.write_error(error))?;
-        Ok(Round::Ended(Outcome::Written))
+        Ok(RewriteRound::Ended(RewriteOutcome::Written))
     }
 
     fn take_back(
         &mut self,
         aside: PathBuf,
         displaced: &[u8],
-        change: Change,
-    ) -> Result<Round, PlanFileError> {
+        change: TextReplacement,
+    ) -> Result<RewriteRound, PlanFileError> {
         for pause in PAUSES {
             match exchange(&aside, &change.target) {
                 Ok(()) => {
@@ -208,7 +216,9 @@ impl Writer {
                     return Ok(round);
                 }
                 // Our text was moved away in this instant: the place is free, unless it is taken again.
-                Err(_) if restore(&aside, &change.target).is_ok() => return Ok(Round::Again),
+                Err(_) if restore(&aside, &change.target).is_ok() => {
+                    return Ok(RewriteRound::Again);
+                }
                 Err(_) => thread::sleep(pause),
             }
         }
@@ -222,11 +232,16 @@ impl Writer {
     }
 
     /// Watches what stood in the place while our text was to be seen there.
-    fn watch_undone(&mut self, aside: PathBuf, displaced: &[u8], change: Change) -> Round {
+    fn watch_undone(
+        &mut self,
+        aside: PathBuf,
+        displaced: &[u8],
+        change: TextReplacement,
+    ) -> RewriteRound {
         let saved = load_text(&aside).unwrap_or_default();
         if saved == change.new {
-            self.asides.push_back(Aside::new(aside, change.new));
-            return Round::Again;
+            self.asides.push_back(DisplacedFile::new(aside, change.new));
+            return RewriteRound::Again;
         }
         // Somebody saved over ours. Only against the text they started from does a comparison show their
         // change and nothing else, and of all they can have seen that is the one most like theirs.
@@ -234,28 +249,32 @@ impl Writer {
         let starts = [change.new, displaced, change.was].into_iter();
         let start = starts.min_by_key(|start| distance(start, &saved));
         self.asides
-            .push_back(Aside::new(aside, start.unwrap_or_default()));
-        Round::Owing
+            .push_back(DisplacedFile::new(aside, start.unwrap_or_default()));
+        RewriteRound::Owing
     }
 
-    fn rename_over(&mut self, draft: Draft, change: &Change) -> Result<Round, PlanFileError> {
+    fn rename_over(
+        &mut self,
+        draft: DraftFile,
+        change: &TextReplacement,
+    ) -> Result<RewriteRound, PlanFileError> {
         let aside = aside::fresh_path(&change.target, &change.was, &change.new);
         // Without hard links there is no way to see what is written to the old file from now on.
         let aside = fs::hard_link(&change.target, &aside)
             .is_ok()
-            .then(|| Aside::replaced(aside, change.was.clone(), &change.new));
+            .then(|| DisplacedFile::replaced(aside, change.was.clone(), &change.new));
         if !holds(&change.target, &change.was) {
-            aside.into_iter().for_each(Aside::remove);
-            return Ok(Round::Again);
+            aside.into_iter().for_each(DisplacedFile::remove);
+            return Ok(RewriteRound::Again);
         }
         if let Err(error) = retry(|| fs::rename(draft.path(), &change.target)) {
-            aside.into_iter().for_each(Aside::remove);
+            aside.into_iter().for_each(DisplacedFile::remove);
             return Err(self.write_error(error));
         }
         draft.take();
         self.asides.extend(aside);
         sync_folder(&change.target).map_err(|error| self.write_error(error))?;
-        Ok(Round::Ended(Outcome::Written))
+        Ok(RewriteRound::Ended(RewriteOutcome::Written))
     }
 
     fn write_error(&self, source: io::Error) -> PlanFileError {
@@ -316,11 +335,11 @@ mod tests {
     }
 
     /// A rewrite that has read `WAS` and is about to put `OURS`, when somebody has just saved `THEIRS`.
-    fn race() -> (Race, Draft) {
+    fn race() -> (Race, DraftFile) {
         let folder = tempfile::tempdir().unwrap();
         let plan = folder.path().join("TODO.md");
         fs::write(&plan, WAS).unwrap();
-        let draft = Draft::write(&plan, WAS, OURS).unwrap();
+        let draft = DraftFile::write(&plan, WAS, OURS).unwrap();
         save(&plan, THEIRS);
         let writer = Writer::new(&plan, Swap::Exchange);
         (
@@ -340,8 +359,8 @@ mod tests {
     }
 
     impl Race {
-        fn change(&self) -> Change {
-            Change {
+        fn change(&self) -> TextReplacement {
+            TextReplacement {
                 target: self.plan.clone(),
                 was: WAS.to_owned(),
                 new: OURS.to_owned(),
@@ -370,7 +389,10 @@ mod tests {
     fn a_save_right_before_the_exchange_is_put_back() {
         let (mut race, draft) = race();
         let change = race.change();
-        assert_eq!(race.writer.publish(draft, change).unwrap(), Round::Again);
+        assert_eq!(
+            race.writer.publish(draft, change).unwrap(),
+            RewriteRound::Again
+        );
         race.check_text(THEIRS);
         race.check_settled(THEIRS);
     }
@@ -383,7 +405,7 @@ mod tests {
         let change = race.change();
         assert_eq!(
             race.writer.verify(draft.take(), change).unwrap(),
-            Round::Owing
+            RewriteRound::Owing
         );
         race.check_text(THEIRS);
         race.writer.absorb().unwrap();
@@ -398,7 +420,7 @@ mod tests {
         let change = race.change();
         assert_eq!(
             race.writer.verify(draft.take(), change).unwrap(),
-            Round::Owing
+            RewriteRound::Owing
         );
         let mut edit =
             |text: &str| Ok::<_, PlanFileError>(Some(text.replacen("[ ] a", "[x] a", 1)));
@@ -415,7 +437,7 @@ mod tests {
         let change = race.change();
         assert_eq!(
             race.writer.verify(draft.take(), change).unwrap(),
-            Round::Again
+            RewriteRound::Again
         );
         race.check_settled(THEIRS);
     }
@@ -425,7 +447,10 @@ mod tests {
         let (mut race, draft) = race();
         fs::remove_file(&race.plan).unwrap();
         let change = race.change();
-        assert_eq!(race.writer.publish(draft, change).unwrap(), Round::Again);
+        assert_eq!(
+            race.writer.publish(draft, change).unwrap(),
+            RewriteRound::Again
+        );
         assert_eq!(fs::read_dir(race.folder.path()).unwrap().count(), 0);
     }
 }

@@ -20,7 +20,7 @@ impl PlanToRun {
         if plans.len() > 1 {
             let mut in_order = Vec::new();
             for (plan, chosen) in &mut plans {
-                if plan.narrow(chosen) == Narrowed::HasPhasesOrStages {
+                if plan.narrow(chosen) == PhaseNarrowing::HasPhasesOrStages {
                     in_order.push(plan.origin.clone());
                 }
             }
@@ -38,13 +38,13 @@ impl PlanToRun {
     }
 
     /// Leaves out what the chosen tasks have nothing to do with; where phases or stages order them, that is nothing.
-    fn narrow(&mut self, chosen: &[TaskId]) -> Narrowed {
+    fn narrow(&mut self, chosen: &[TaskId]) -> PhaseNarrowing {
         let plan = &mut self.document.plan;
         let kept = with_needs(plan, chosen);
         let mut members = plan.tasks.iter().filter(|task| kept.contains(&task.id));
         let mut staged = plan.stages.iter().flat_map(|stage| &stage.tasks);
         if members.any(|task| task.phase.is_some()) || staged.any(|id| kept.contains(id)) {
-            return Narrowed::HasPhasesOrStages;
+            return PhaseNarrowing::HasPhasesOrStages;
         }
         let mut places = plan.tasks.iter().map(|task| kept.contains(&task.id));
         self.document
@@ -56,14 +56,14 @@ impl PlanToRun {
         for sequence in &mut plan.sequences {
             sequence.tasks.retain(|id| kept.contains(id));
         }
-        Narrowed::HasNone
+        PhaseNarrowing::HasNone
     }
 
     /// Puts the tasks of another plan behind those that are here; says what they are called here.
-    fn append(&mut self, mut other: Self) -> Names {
+    fn append(&mut self, mut other: Self) -> RenamedIds {
         let (document, plan) = (&mut self.document, &mut other.document.plan);
         let keys = plan.tasks.iter().map(|task| task.id.clone()).collect();
-        let names = Names::of(plan, &mut document.plan, &prefix(&other.origin));
+        let names = RenamedIds::rename_taken(plan, &mut document.plan, &prefix(&other.origin));
         for id in mentions(plan) {
             *id = names.name_of(id);
         }
@@ -87,7 +87,7 @@ impl PlanToRun {
 
 /// What the chosen tasks of a plan are ordered by, besides dependencies and notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Narrowed {
+enum PhaseNarrowing {
     HasPhasesOrStages,
     HasNone,
 }
@@ -138,11 +138,11 @@ fn prefix(origin: &PlanOrigin) -> String {
 }
 
 /// The new names of ids that were taken, without `#`.
-struct Names(HashMap<String, TaskId>);
+struct RenamedIds(HashMap<String, TaskId>);
 
-impl Names {
+impl RenamedIds {
     /// Whatever both plans mention is taken, whether it is a task or not: no dependency finds a task of another plan.
-    fn of(plan: &mut Plan, before: &mut Plan, prefix: &str) -> Self {
+    fn rename_taken(plan: &mut Plan, before: &mut Plan, prefix: &str) -> Self {
         let known = |plan: &mut Plan| -> BTreeSet<String> {
             mentions(plan).map(|id| bare(id).to_owned()).collect()
         };

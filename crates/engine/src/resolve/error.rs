@@ -14,7 +14,7 @@ use crate::stored_batch::LookupError;
 
 /// A mark that is left in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct LeftMarker {
     /// The file, below the folder.
     pub path: PathBuf,
     /// Its line, counted from 1.
@@ -63,7 +63,7 @@ pub enum ResolveError {
         /// The folder.
         path: PathBuf,
         /// Marks that are left in files.
-        marks: Vec<Mark>,
+        marks: Vec<LeftMarker>,
         /// Files that nobody decided about.
         undecided: Vec<PathBuf>,
     },
@@ -126,7 +126,7 @@ impl From<CaptureError> for ResolveError {
     }
 }
 
-fn unfinished(marks: &[Mark], undecided: &[PathBuf]) -> String {
+fn unfinished(marks: &[LeftMarker], undecided: &[PathBuf]) -> String {
     let mut parts = Vec::new();
     if !marks.is_empty() {
         let places = marks

@@ -8,14 +8,14 @@ use std::io;
 use std::path::PathBuf;
 
 use pleach_git::git::{Store, StoreError};
-use pleach_git::weave::{Content, Kind, Unmerged};
+use pleach_git::weave::{ConflictKind, Content, Unmerged};
 use serde::{Deserialize, Serialize};
 
 use super::marks;
 
 /// A conflict that somebody resolves.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Note {
+pub(super) struct ResolutionNote {
     /// The commit of the task.
     pub(super) commit: String,
     pub(super) files: Vec<NotedFile>,
@@ -27,7 +27,7 @@ pub(super) struct NotedFile {
     #[serde(with = "pleach_system::files::stored_path")]
     pub(super) path: PathBuf,
     /// In which way the sides disagree.
-    pub(super) kind: Kind,
+    pub(super) kind: ConflictKind,
     pub(super) marked: Option<Content>,
     /// How long marks are in it.
     pub(super) size: usize,
@@ -62,7 +62,7 @@ impl NotedFile {
     }
 }
 
-impl Note {
+impl ResolutionNote {
     /// Reads a note; one that is damaged is none.
     pub(super) fn load(store: &Store, id: &str) -> Option<Self> {
         let text = fs::read(folder(store).join(id)).ok()?;

@@ -11,12 +11,12 @@ use crate::consent::fingerprint;
 /// Who waits for what.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    waiting: Vec<(Awaited, Reply)>,
+    waiting: Vec<(AwaitedState, Reply)>,
 }
 
 /// What must be so before an answer is given.
 #[derive(Debug)]
-enum Awaited {
+enum AwaitedState {
     /// The task is over.
     TaskOver(TaskId),
     /// The batch is over.
@@ -82,7 +82,7 @@ impl Loop<'_> {
                 rollback,
             } => {
                 self.decide(Message::Cancel(rollback));
-                self.answers.waiting.push((Awaited::BatchOver, reply));
+                self.answers.waiting.push((AwaitedState::BatchOver, reply));
             }
             Request::Cancel {
                 task: Some(task), ..
@@ -131,7 +131,9 @@ impl Loop<'_> {
             return self.outbox.push(Effect::Answer(reply, answer));
         }
         self.decide(Message::CancelTask(task.clone()));
-        self.answers.waiting.push((Awaited::TaskOver(task), reply));
+        self.answers
+            .waiting
+            .push((AwaitedState::TaskOver(task), reply));
     }
 
     /// Answered when the weaving is over, one way or the other.
@@ -140,7 +142,9 @@ impl Loop<'_> {
         let is_ending = status.is_stopping() || status.is_closing();
         let answer = match self.take_resolved(task.clone(), commit, basis) {
             Ok(true) => {
-                self.answers.waiting.push((Awaited::TaskOver(task), reply));
+                self.answers
+                    .waiting
+                    .push((AwaitedState::TaskOver(task), reply));
                 return;
             }
             Ok(false) if is_ending => refused(
@@ -163,13 +167,13 @@ impl Loop<'_> {
         }
         for (awaited, reply) in std::mem::take(&mut self.answers.waiting) {
             let outcome = match &awaited {
-                Awaited::BatchOver => {
+                AwaitedState::BatchOver => {
                     let status = &self.batch.status;
                     status
                         .is_over()
                         .then(|| format!("the batch is {}", status.as_str()))
                 }
-                Awaited::TaskOver(task) => {
+                AwaitedState::TaskOver(task) => {
                     let position = self.batch.position(task);
                     let ending = position.and_then(|at| self.batch.tasks[at].state.ending());
                     ending.map(|ending| format!("task {task} is {}", ending.outcome()))

@@ -6,11 +6,11 @@ use pleach_log::batch_paths::project_name;
 
 use super::run_loop::Loop;
 use super::{Opening, Prepared, RunError};
-use crate::consent::{Change, Steering, show};
+use crate::consent::{Steering, SteeringChange, show};
 use crate::trust::may_push_from_now_on;
 
 /// What steers and differs from what was consented to, the last time first; nothing where consent was given.
-pub(super) fn unconsented(now: &Steering, consented: Vec<Steering>) -> Vec<Change> {
+pub(super) fn unconsented(now: &Steering, consented: Vec<Steering>) -> Vec<SteeringChange> {
     let fingerprint = now.fingerprint();
     let mut known = consented.iter().map(Steering::fingerprint);
     if known.any(|known| known == fingerprint) {
@@ -23,7 +23,7 @@ pub(super) fn unconsented(now: &Steering, consented: Vec<Steering>) -> Vec<Chang
 impl Prepared {
     /// What steers this batch and was never consented to as it is, told by what differs from the last time; nothing
     /// where consent was given.
-    pub fn unconsented(&self) -> Result<Vec<Change>, RunError> {
+    pub fn unconsented(&self) -> Result<Vec<SteeringChange>, RunError> {
         let Some(now) = &self.consent else {
             return Ok(Vec::new());
         };
@@ -32,7 +32,7 @@ impl Prepared {
     }
 
     /// Writes into changes what their files held and hold, as far as anybody reads it.
-    pub fn show_contents(&self, changes: &mut [Change]) -> Result<(), RunError> {
+    pub fn show_contents(&self, changes: &mut [SteeringChange]) -> Result<(), RunError> {
         Ok(show(&self.store, changes, &self.secrets.hider())?)
     }
 

@@ -8,7 +8,7 @@ use super::RunError;
 use super::run_loop::Loop;
 use pleach_domain::choice::Strategy;
 use pleach_git::git::CommitId;
-use pleach_git::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_git::weave::{Strand, StrandOutcome, WeaveFolder, tree_of, weave};
 use pleach_system::text::neutral_text::neutral;
 
 impl Loop<'_> {
@@ -58,13 +58,13 @@ impl Loop<'_> {
         pushed: &Pushed,
         stays: &[usize],
     ) -> Result<Option<CommitId>, RunError> {
-        let loom = Loom::of_store(&self.context.store)?;
+        let weave_folder = WeaveFolder::of_store(&self.context.store)?;
         let base = Strand {
             subject: "the base".to_owned(),
             commit: self.base.clone(),
             basis: None,
         };
-        let onto = weave(&loom, there, &[base], Strategy::Merge)?;
+        let onto = weave(&weave_folder, there, &[base], Strategy::Merge)?;
         if onto.outcomes.iter().any(is_conflict) {
             return Ok(None);
         }
@@ -87,7 +87,7 @@ impl Loop<'_> {
         }
         let new = stays.iter().filter(|task| !pushed.tasks.contains(task));
         strands.extend(new.filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?))));
-        let woven = weave(&loom, &ground.commit, &strands, self.record.merge)?;
+        let woven = weave(&weave_folder, &ground.commit, &strands, self.record.merge)?;
         let is_whole = !woven.outcomes.iter().any(is_conflict);
         Ok(is_whole.then_some(woven.tip))
     }
@@ -114,6 +114,6 @@ impl Loop<'_> {
     }
 }
 
-fn is_conflict(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Conflict(_))
+fn is_conflict(outcome: &StrandOutcome) -> bool {
+    matches!(outcome, StrandOutcome::Conflict(_))
 }

@@ -11,7 +11,7 @@ use pleach_domain::task::TaskStatus;
 use pleach_domain::task_state::{Ending, TaskState};
 use pleach_formats::Identity;
 use pleach_git::git::{CommitId, Store};
-use pleach_git::weave::{Loom, WeaveError};
+use pleach_git::weave::{WeaveError, WeaveFolder};
 use pleach_log::database::Database;
 use pleach_log::earlier::{Earlier, EarlierBatch, EarlierTask, Presence};
 
@@ -32,7 +32,7 @@ pub enum EarlierBatches {
 
 /// What is found for a batch that is to be made.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct EarlierWork {
     pub(super) earlier: Earlier,
     /// For each chosen task the work that it builds on, by place.
     pub(super) of_each: Vec<Vec<usize>>,
@@ -40,7 +40,7 @@ pub(super) struct Found {
     pub(super) conflicts: Vec<Option<String>>,
 }
 
-impl Found {
+impl EarlierWork {
     /// Notes in the record of a batch which work its tasks build on.
     pub(super) fn note_in(self, record: &mut BatchRecord) {
         record.earlier = self.earlier;
@@ -51,11 +51,11 @@ impl Found {
     }
 
     /// What the chosen tasks build on and a base lacks.
-    pub(super) fn of(
+    pub(super) fn find(
         request: &RunRequest,
         database: &Database,
         (project, plan): (&str, &PlanOrigin),
-        (store, loom): (&Store, &dyn Fn() -> Result<Loom, WeaveError>),
+        (store, weave_folder): (&Store, &dyn Fn() -> Result<WeaveFolder, WeaveError>),
         base: &CommitId,
     ) -> Result<Self, RunError> {
         if request.earlier == EarlierBatches::AssumeLanded {
@@ -71,7 +71,7 @@ impl Found {
             return Ok(Self::default());
         }
         merged.sort_by_key(|(batch, _, _)| Reverse(*batch));
-        let wanted = Wanted::of(request, plan);
+        let wanted = EarlierSearch::new(request, plan);
         let mut found = wanted.look_up(database, &merged);
         found
             .earlier
@@ -80,8 +80,8 @@ impl Found {
             return Ok(Self::default());
         }
         let all: Vec<usize> = (0..found.earlier.tasks.len()).collect();
-        let loom = loom()?;
-        let presence = found.earlier.presence(&loom, base, &all)?;
+        let weave_folder = weave_folder()?;
+        let presence = found.earlier.presence(&weave_folder, base, &all)?;
         let mut presence = presence.into_iter();
         found.earlier.drop_where(
             |task| match presence.next() {
@@ -92,17 +92,21 @@ impl Found {
             },
             &mut found.of_each,
         );
-        found.find_conflicts(&loom, base)?;
+        found.find_conflicts(&weave_folder, base)?;
         Ok(found)
     }
 
     /// Finds out who could not start.
-    fn find_conflicts(&mut self, loom: &Loom, base: &CommitId) -> Result<(), WeaveError> {
+    fn find_conflicts(
+        &mut self,
+        weave_folder: &WeaveFolder,
+        base: &CommitId,
+    ) -> Result<(), WeaveError> {
         let mut known: BTreeMap<&[usize], Option<String>> = BTreeMap::new();
         known.insert(&[], None);
         for places in &self.of_each {
             if !known.contains_key(places.as_slice()) {
-                let conflict = self.earlier.conflict(loom, base, places)?;
+                let conflict = self.earlier.conflict(weave_folder, base, places)?;
                 known.insert(places, conflict);
             }
             self.conflicts.push(known[places.as_slice()].clone());
@@ -122,7 +126,7 @@ fn has_work(store: &Store, task: &EarlierTask) -> bool {
 type MergedTask<'r> = (u32, &'r PlanOrigin, TaskId);
 
 /// Which tasks of the plan are looked for in earlier batches.
-struct Wanted<'r> {
+struct EarlierSearch<'r> {
     request: &'r RunRequest,
     /// The first plan, settled.
     plan: &'r PlanOrigin,
@@ -133,8 +137,8 @@ struct Wanted<'r> {
     needed: BTreeSet<usize>,
 }
 
-impl<'r> Wanted<'r> {
-    fn of(request: &'r RunRequest, first: &'r PlanOrigin) -> Self {
+impl<'r> EarlierSearch<'r> {
+    fn new(request: &'r RunRequest, first: &'r PlanOrigin) -> Self {
         let plan = &request.plan.document.plan;
         let graph = Graph::new(plan, Strictness::AsWritten);
         let chosen: HashSet<usize> = request.chosen.iter().copied().collect();
@@ -164,7 +168,7 @@ impl<'r> Wanted<'r> {
     }
 
     /// Looks for them in the batches that merged them, the last ones first.
-    fn look_up(&self, database: &Database, merged: &[MergedTask<'_>]) -> Found {
+    fn look_up(&self, database: &Database, merged: &[MergedTask<'_>]) -> EarlierWork {
         let mut open = self.all.clone();
         let mut numbers: Vec<u32> = merged.iter().map(|(batch, ..)| *batch).collect();
         numbers.dedup();
@@ -214,7 +218,7 @@ impl<'r> Wanted<'r> {
             let places = before.iter().filter_map(|task| place_of.get(task).copied());
             places.collect::<BTreeSet<_>>().into_iter().collect()
         });
-        Found {
+        EarlierWork {
             of_each: of_each.collect(),
             earlier,
             conflicts: Vec::new(),

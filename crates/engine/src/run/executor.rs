@@ -13,8 +13,8 @@ use super::LoopInput;
 use crate::attempt::{Attempt, AttemptContext, Disposal, Finished, Probe, ProbeEnded};
 use crate::validate::RunEnding;
 use crate::worktree_programs::AttemptObserver;
-use pleach_log::database::Whose;
-use pleach_log::said::Said;
+use pleach_log::agent_report::AgentReport;
+use pleach_log::database::ProcessPurpose;
 
 /// Carries out what the loop sends out, and tells it the end of each.
 pub(super) trait Executor {
@@ -30,14 +30,14 @@ pub(super) trait Executor {
 pub(super) struct LoopHandle {
     pub(super) inbox: Sender<LoopInput>,
     /// Whose the handle is.
-    pub(super) whose: Whose,
+    pub(super) whose: ProcessPurpose,
     pub(super) cancel: Cancel,
 }
 
 /// A wrapper that waits to be noted.
 #[derive(Debug)]
-pub(super) struct Launched {
-    pub(super) whose: Whose,
+pub(super) struct WrapperLaunch {
+    pub(super) whose: ProcessPurpose,
     pub(super) process: ProcessIdentity,
     /// Sent to when it is noted, dropped when it must not run.
     pub(super) go: Sender<()>,
@@ -53,7 +53,7 @@ impl LoopHandle {
 impl AttemptObserver for LoopHandle {
     fn launched(&self, process: &ProcessIdentity) -> bool {
         let (go, gone_ahead) = channel();
-        self.tell(LoopInput::Launched(Box::new(Launched {
+        self.tell(LoopInput::Launched(Box::new(WrapperLaunch {
             whose: self.whose.clone(),
             process: process.clone(),
             go,
@@ -61,8 +61,8 @@ impl AttemptObserver for LoopHandle {
         gone_ahead.recv().is_ok()
     }
 
-    fn said(&self, said: &Said) {
-        if let Whose::Attempt(task, attempt) = &self.whose {
+    fn said(&self, said: &AgentReport) {
+        if let ProcessPurpose::Attempt(task, attempt) = &self.whose {
             self.tell(LoopInput::Said {
                 task: task.clone(),
                 attempt: *attempt,

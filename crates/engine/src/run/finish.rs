@@ -15,7 +15,7 @@ use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::text::causes::with_causes;
 
 use super::run_loop::Loop;
-use super::{LoopInput, LoopNotice, RunError, Summary, TaskReport, Ticked};
+use super::{LoopInput, LoopNotice, RunError, Summary, TaskReport, TickedTask};
 use crate::batch_record::TaskRecord;
 
 impl Loop<'_> {
@@ -200,7 +200,7 @@ impl Loop<'_> {
     }
 
     /// What was ticked, by the ids that it has in the batch.
-    fn ticked(&self) -> Vec<Ticked> {
+    fn ticked(&self) -> Vec<TickedTask> {
         let record = &self.record;
         let mut ticked = self.marks.ticked();
         for tick in &mut ticked {

@@ -9,7 +9,7 @@ use pleach_domain::governor::{self, MachineLoad as Measured};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::TaskState;
 use pleach_git::git::CommitId;
-use pleach_log::said::Said;
+use pleach_log::agent_report::AgentReport;
 use pleach_system::machine::free_disk;
 use pleach_system::text::causes::with_causes;
 use pleach_system::text::moment::clock_time;
@@ -169,7 +169,7 @@ impl Loop<'_> {
     }
 
     /// What an agent says while it works: shown, and stopped if that takes too much.
-    pub(super) fn take_in_said(&mut self, task: &TaskId, attempt: u32, said: Said) {
+    pub(super) fn take_in_said(&mut self, task: &TaskId, attempt: u32, said: AgentReport) {
         let Some(position) = self.batch.position(task) else {
             return;
         };

@@ -6,7 +6,7 @@ use super::RunError;
 use super::run_loop::Loop;
 use pleach_domain::choice::Strategy;
 use pleach_git::git::CommitId;
-use pleach_git::weave::{Loom, Outcome, Strand, weave};
+use pleach_git::weave::{Strand, StrandOutcome, WeaveFolder, weave};
 use pleach_log::earlier::BuildsOn;
 use pleach_log::earlier::Presence;
 
@@ -29,11 +29,11 @@ impl Loop<'_> {
             return Ok(ground);
         }
         let (places, strands): (Vec<usize>, Vec<Strand>) = lacking.into_iter().unzip();
-        let loom = Loom::of_store(&self.context.store)?;
-        let woven = weave(&loom, onto, &strands, Strategy::Merge)?;
+        let weave_folder = WeaveFolder::of_store(&self.context.store)?;
+        let woven = weave(&weave_folder, onto, &strands, Strategy::Merge)?;
         let mut outcomes = woven.outcomes.iter().zip(places);
         ground.conflict = outcomes.find_map(|(outcome, place)| match outcome {
-            Outcome::Conflict(conflict) => Some((place, conflict.paths())),
+            StrandOutcome::Conflict(conflict) => Some((place, conflict.paths())),
             _ => None,
         });
         ground.commit = woven.tip;
@@ -50,8 +50,8 @@ impl Loop<'_> {
             return Ok(Vec::new());
         }
         let earlier = &self.record.earlier;
-        let loom = Loom::of_store(&self.context.store)?;
-        let presence = earlier.presence(&loom, onto, places)?;
+        let weave_folder = WeaveFolder::of_store(&self.context.store)?;
+        let presence = earlier.presence(&weave_folder, onto, places)?;
         let places = places.iter().zip(presence);
         let lacking = places.filter(|(_, presence)| *presence != Presence::There);
         Ok(lacking

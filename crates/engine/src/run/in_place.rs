@@ -13,7 +13,7 @@ use pleach_domain::choice::{Landing, RunMode, Strategy};
 use pleach_git::capture::tree_of_folder;
 use pleach_git::git::{CommitId, Git, Store};
 use pleach_git::worktree::CaptureError;
-use pleach_log::batch_paths::Where;
+use pleach_log::batch_paths::WorkPlace;
 use pleach_system::files::stored_path::StoredPath;
 use pleach_system::sandbox::keys_but;
 use pleach_system::state_folder::StateFolder;
@@ -78,12 +78,12 @@ impl InPlaceError {
 
 /// Where tasks work that somebody runs from a folder: in place only where there is no repository, and only when
 /// asked for.
-pub fn where_tasks_work(folder: &Path, mode: RunMode) -> Result<Where, RunError> {
+pub fn where_tasks_work(folder: &Path, mode: RunMode) -> Result<WorkPlace, RunError> {
     if !Store::is_plain(&Git::find()?, folder) {
-        return Ok(Where::Worktrees);
+        return Ok(WorkPlace::Worktrees);
     }
     match mode {
-        RunMode::Queue | RunMode::Serial => Ok(Where::InPlace),
+        RunMode::Queue | RunMode::Serial => Ok(WorkPlace::InPlace),
         RunMode::Parallel => {
             let folder = folder.to_owned();
             Err(InPlaceError::NeedsRepository { folder }.into())
@@ -157,7 +157,7 @@ pub(super) fn paths_of_plan(plan: &Path, folder: &Path) -> Vec<PathBuf> {
 impl BatchRecord {
     /// What is asked for, as far as it can be done without branches.
     pub(super) fn put_in_place(&mut self, leave_out: &[PathBuf]) {
-        self.place = Where::InPlace;
+        self.place = WorkPlace::InPlace;
         if let Ok(folder) = self.folder.canonicalize() {
             self.folder = folder;
         }

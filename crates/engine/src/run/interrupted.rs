@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use pleach_git::git::{Git, Store};
-use pleach_log::database::{Among, BatchFilter, BatchRow, Database};
+use pleach_log::database::{BatchFilter, BatchRow, BatchScope, Database};
 use pleach_system::state_folder::StateFolder;
 
 use super::RunError;
@@ -14,7 +14,7 @@ use super::RunError;
 pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<BatchRow>, RunError> {
     let open = BatchFilter {
         project: None,
-        among: Among::Open,
+        among: BatchScope::Open,
     };
     let mut rows = Vec::new();
     let mut project = None;

@@ -1,6 +1,6 @@
 //! The loop's part of landing: what is sent where, and what follows when the base has moved on.
 //!
-//! The errand itself is on a thread of its own.
+//! The landing itself is on a thread of its own.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use pleach_domain::choice::{Landing, Strategy};
 use pleach_domain::event::{BatchEvent, Event, UnprovedReason};
 use pleach_domain::task_state::{Commit, Ending};
 use pleach_git::git::{CommitId, Logins};
-use pleach_git::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_git::weave::{Strand, StrandOutcome, WeaveFolder, tree_of, weave};
 use pleach_log::view::usd;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::process::Cancel;
@@ -19,20 +19,20 @@ use pleach_system::text::shell_words::quoted;
 
 use super::run_loop::Loop;
 use super::{LoopInput, LoopNotice, RunError};
-use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
-use crate::landing::effects::Effects;
-use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
+use crate::landing::body::{Account, TaskAccount, TaskFate, TestVerdict};
+use crate::landing::effects::CommitEffects;
+use crate::landing::job::{self, IfFound, IfMoved, LandingJob, LandingOutcome};
 use crate::plan_to_run::PlanOrigin;
 
 /// So often the base is followed before the result lands where it is.
 const MOST_MOVES: u32 = 3;
 
-/// What the errand tells the loop.
-struct Line {
+/// What a landing tells the loop.
+struct LandingReporter {
     loop_: Sender<LoopInput>,
 }
 
-impl Line {
+impl LandingReporter {
     /// Whether it is stored; it is not only when the loop failed.
     fn store(&self, event: BatchEvent) -> bool {
         let (stored, is_stored) = channel();
@@ -41,7 +41,7 @@ impl Line {
     }
 }
 
-impl errand::Told for Line {
+impl job::LandingObserver for LandingReporter {
     fn is_pushing(&mut self, branch: &str, commit: &CommitId, because: Option<String>) -> bool {
         self.store(BatchEvent::Pushing {
             branch: branch.to_owned(),
@@ -58,7 +58,7 @@ impl errand::Told for Line {
         });
     }
 
-    fn only_asks_from_now_on(&mut self) {
+    fn no_more_programs(&mut self) {
         let _ = self.loop_.send(LoopInput::LandingOnlyAsks);
     }
 
@@ -70,17 +70,17 @@ impl errand::Told for Line {
 /// What the loop knows of landing, besides what is stored.
 #[derive(Debug, Default)]
 pub(super) struct Lander {
-    /// The errand that is under way.
-    errand: Option<UnderWay>,
+    /// The landing that is under way.
+    job: Option<ActiveLanding>,
     /// Whether the target has a commit that must not be followed without a person's consent.
     stays_on_base: bool,
     /// Whether a person stopped it.
     pub(super) was_stopped: bool,
 }
 
-/// An errand that is under way.
+/// A landing that is under way.
 #[derive(Debug)]
-struct UnderWay {
+struct ActiveLanding {
     stop: Cancel,
     /// Whether programs may run for it.
     has_programs: bool,
@@ -89,21 +89,21 @@ struct UnderWay {
 impl Lander {
     /// Whether programs run for it that must not be left alone.
     pub(super) fn is_busy(&self) -> bool {
-        let errand = self.errand.as_ref();
-        errand.is_some_and(|errand| errand.has_programs)
+        let job = self.job.as_ref();
+        job.is_some_and(|job| job.has_programs)
     }
 
-    /// Stops the errand that is under way.
+    /// Stops the landing that is under way.
     pub(super) fn stop(&mut self) {
-        if let Some(errand) = &self.errand {
-            errand.stop.cancel();
+        if let Some(job) = &self.job {
+            job.stop.cancel();
         }
     }
 
     /// What is under way starts no more programs.
     pub(super) fn only_asks(&mut self) {
-        if let Some(errand) = &mut self.errand {
-            errand.has_programs = false;
+        if let Some(job) = &mut self.job {
+            job.has_programs = false;
         }
     }
 }
@@ -111,7 +111,7 @@ impl Lander {
 impl Loop<'_> {
     /// Lands what is woven, or begins to; tells whether the state moved.
     pub(super) fn land(&mut self) -> Result<bool, RunError> {
-        if self.lander.errand.is_some() {
+        if self.lander.job.is_some() {
             return Ok(false);
         }
         self.weave_result()?;
@@ -140,17 +140,17 @@ impl Loop<'_> {
             return Ok(self.not_landed(because, Some(hint)));
         }
         let stop = Cancel::new().map_err(RunError::io("set up cancelling the landing"))?;
-        let errand = self.errand(stop.clone());
+        let job = self.landing_job(stop.clone());
         let context = Arc::clone(&self.context);
-        let mut line = Line {
+        let mut line = LandingReporter {
             loop_: self.sender.clone(),
         };
         let logins = Logins::of_user(&self.context.program);
         let run = move || {
             let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                errand.run(&context.store, &logins, &mut line)
+                job.run(&context.store, &logins, &mut line)
             }));
-            let ended = ran.unwrap_or_else(|_| Ended::Not {
+            let ended = ran.unwrap_or_else(|_| LandingOutcome::Failed {
                 because: "bug in Pleach: landing panicked".to_owned(),
                 hint: None,
                 no_server: false,
@@ -160,7 +160,7 @@ impl Loop<'_> {
         if let Err(error) = std::thread::Builder::new().spawn(run) {
             return Ok(self.not_landed(format!("could not start: {error}"), None));
         }
-        self.lander.errand = Some(UnderWay {
+        self.lander.job = Some(ActiveLanding {
             stop,
             has_programs: true,
         });
@@ -197,10 +197,10 @@ impl Loop<'_> {
         )
     }
 
-    fn errand(&self, stop: Cancel) -> Errand {
+    fn landing_job(&self, stop: Cancel) -> LandingJob {
         let record = &self.record;
         let asked = self.batch.landing_asked.as_ref();
-        Errand {
+        LandingJob {
             tip: self.tip.clone(),
             base: self.base.clone(),
             is_first_base: self.base.as_str() == record.base,
@@ -259,17 +259,17 @@ impl Loop<'_> {
     }
 
     /// Takes in how landing ended.
-    pub(super) fn take_in_landing(&mut self, ended: Ended) -> Result<(), RunError> {
-        self.lander.errand = None;
-        if self.is_leaving() && !matches!(ended, Ended::Landed { .. }) {
+    pub(super) fn take_in_landing(&mut self, ended: LandingOutcome) -> Result<(), RunError> {
+        self.lander.job = None;
+        if self.is_leaving() && !matches!(ended, LandingOutcome::Landed { .. }) {
             // Whoever goes on finds out again how far it came.
             return Ok(());
         }
         match ended {
-            Ended::Landed { pr_url } => {
+            LandingOutcome::Landed { pr_url } => {
                 self.decide(Message::Landed(BatchEvent::Landed { pr_url, into: None }));
             }
-            Ended::Not {
+            LandingOutcome::Failed {
                 because,
                 hint,
                 no_server: true,
@@ -280,17 +280,17 @@ impl Loop<'_> {
                     no_server: true,
                 }));
             }
-            Ended::Not { because, hint, .. } => {
+            LandingOutcome::Failed { because, hint, .. } => {
                 self.not_landed(because, hint);
             }
             // Somebody stopped it meanwhile.
             _ if self.batch.landed.is_some() => {}
-            Ended::BaseMoved(base) => {
+            LandingOutcome::BaseMoved(base) => {
                 if let Err(changed) = self.follow_base(base.clone())? {
                     self.stay_on_base(&base, &changed);
                 }
             }
-            Ended::Apart { because } => self.land_apart(&because)?,
+            LandingOutcome::Diverged { because } => self.land_on_another_branch(&because)?,
         }
         Ok(())
     }
@@ -315,7 +315,7 @@ impl Loop<'_> {
     }
 
     /// The branch of the server cannot be added to: the same goes to another one.
-    fn land_apart(&mut self, because: &str) -> Result<(), RunError> {
+    fn land_on_another_branch(&mut self, because: &str) -> Result<(), RunError> {
         let note = format!("{because}; the result lands on the old base");
         (self.told)(LoopNotice::Note(note));
         self.decide(Message::BaseMoved {
@@ -359,7 +359,7 @@ impl Loop<'_> {
         &self,
         base: &CommitId,
     ) -> Result<(CommitId, Vec<usize>, Vec<DroppedStrand>), RunError> {
-        let loom = Loom::of_store(&self.context.store)?;
+        let weave_folder = WeaveFolder::of_store(&self.context.store)?;
         let (mut out, mut fell_out) = (Vec::new(), Vec::new());
         loop {
             let gone = self.batch.needing(&out);
@@ -383,10 +383,10 @@ impl Loop<'_> {
                 .iter()
                 .filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?)))
                 .collect();
-            let woven = weave(&loom, &ground.commit, &strands, Strategy::Merge)?;
+            let woven = weave(&weave_folder, &ground.commit, &strands, Strategy::Merge)?;
             let mut outcomes = woven.outcomes.iter().zip(&tasks);
             let conflict = outcomes.find_map(|(outcome, task)| match outcome {
-                Outcome::Conflict(conflict) => Some((conflict, *task)),
+                StrandOutcome::Conflict(conflict) => Some((conflict, *task)),
                 _ => None,
             });
             let Some((conflict, task)) = conflict else {
@@ -405,27 +405,27 @@ impl Loop<'_> {
         let command = record.attempts.validate.clone();
         let verdict = match (command, &self.batch.proof) {
             (Some(command), Proof::Proved { tree }) => match tree.parse() {
-                Ok(tree) => Verdict::Proved {
+                Ok(tree) => TestVerdict::Proved {
                     command,
                     tree,
                     flaky: u32::try_from(self.batch.flaky_trees().len()).unwrap_or(u32::MAX),
                 },
-                Err(_) => Verdict::NoCommand,
+                Err(_) => TestVerdict::NoCommand,
             },
             (Some(command), Proof::Unproved { doubt, .. }) => match doubt {
-                UnprovedReason::BaseRed => Verdict::BaseRed { command },
-                UnprovedReason::Red => Verdict::Red { command },
+                UnprovedReason::BaseRed => TestVerdict::BaseRed { command },
+                UnprovedReason::Red => TestVerdict::Red { command },
                 // What they said last is for the author's eyes.
-                UnprovedReason::Trouble => Verdict::Trouble {
+                UnprovedReason::Trouble => TestVerdict::Trouble {
                     command,
                     why: "it did not finish".to_owned(),
                 },
             },
-            (Some(command), _) => Verdict::Trouble {
+            (Some(command), _) => TestVerdict::Trouble {
                 command,
                 why: "it was not run".to_owned(),
             },
-            (None, _) => Verdict::NoCommand,
+            (None, _) => TestVerdict::NoCommand,
         };
         Account {
             batch: self.context.number,
@@ -443,28 +443,28 @@ impl Loop<'_> {
             time: self.time_so_far(),
             follows: self.batch.follows.clone(),
             builds_on: self.builds_on(),
-            effects: Effects::default(),
+            effects: CommitEffects::default(),
         }
     }
 
     fn task_account(&self, task: usize) -> TaskAccount {
         let (record, state) = (&self.record.tasks[task], &self.batch.tasks[task]);
         let fate = match state.state.ending() {
-            Some(Ending::Merged { .. }) => Fate::Merged,
-            Some(Ending::NoChanges { .. }) => Fate::NoChanges,
-            Some(Ending::Conflicted { files, with, .. }) => Fate::Conflicted {
+            Some(Ending::Merged { .. }) => TaskFate::Merged,
+            Some(Ending::NoChanges { .. }) => TaskFate::NoChanges,
+            Some(Ending::Conflicted { files, with, .. }) => TaskFate::Conflicted {
                 files: files.clone(),
                 with: with.clone(),
             },
-            Some(Ending::Invalid { with, .. }) => Fate::Invalid { with: with.clone() },
-            Some(Ending::Failed { error }) => Fate::Failed {
+            Some(Ending::Invalid { with, .. }) => TaskFate::Invalid { with: with.clone() },
+            Some(Ending::Failed { error }) => TaskFate::Failed {
                 error: error.clone(),
             },
-            Some(Ending::TimedOut) => Fate::TimedOut,
-            Some(Ending::Blocked { because }) => Fate::Blocked {
+            Some(Ending::TimedOut) => TaskFate::TimedOut,
+            Some(Ending::Blocked { because }) => TaskFate::Blocked {
                 because: because.clone(),
             },
-            Some(Ending::Cancelled) | None => Fate::Cancelled,
+            Some(Ending::Cancelled) | None => TaskFate::Cancelled,
         };
         TaskAccount {
             id: record.id.clone(),

@@ -5,14 +5,14 @@ use std::sync::mpsc::Sender;
 use pleach_domain::batch::Spent;
 use pleach_domain::event::{BatchEvent, PredictedConflict, Rollback};
 use pleach_domain::id::TaskId;
+use pleach_log::agent_report::AgentReport;
 use pleach_log::database::StoredEvent;
-use pleach_log::ownership::{BatchLock, Door, OwnershipError, Reply, Request, Stranger};
-use pleach_log::said::Said;
+use pleach_log::ownership::{BatchLock, Door, KeylessClient, OwnershipError, Reply, Request};
 
-use super::executor::Launched;
+use super::executor::WrapperLaunch;
 use super::radar;
 use crate::attempt::{Disposal, Finished, ProbeEnded};
-use crate::landing::errand::Ended;
+use crate::landing::job::LandingOutcome;
 
 /// What the loop tells while it runs.
 #[derive(Debug)]
@@ -41,13 +41,13 @@ pub struct Progress {
 /// What the loop can hear.
 #[derive(Debug)]
 pub(super) enum LoopInput {
-    Launched(Box<Launched>),
+    Launched(Box<WrapperLaunch>),
     Finished(Box<Finished>, Sender<Disposal>),
     /// What an agent says while it works.
     Said {
         task: TaskId,
         attempt: u32,
-        said: Said,
+        said: AgentReport,
     },
     Cleared {
         task: TaskId,
@@ -59,7 +59,7 @@ pub(super) enum LoopInput {
         event: BatchEvent,
         stored: Sender<()>,
     },
-    LandingEnded(Box<Ended>),
+    LandingEnded(Box<LandingOutcome>),
     /// What is left of landing starts no program.
     LandingOnlyAsks,
     Noted(String),
@@ -87,7 +87,7 @@ impl Controls {
                 // A loop that is over answers nobody, and the asker finds the door shut.
                 let _ = hears.send(LoopInput::Asked(request, reply));
             },
-            move |Stranger { pid }| {
+            move |KeylessClient { pid }| {
                 let _ = notes.send(LoopInput::Noted(format!(
                     "refused a request of process {pid} without this batch's key"
                 )));

@@ -18,9 +18,9 @@ use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::causes::with_causes;
 
-use super::summary::Ticked;
+use super::summary::TickedTask;
 use crate::batch_record::{BatchRecord, Marking};
-use crate::plan_file::{PlanFile, PlanFileError, RewriteError, Settled};
+use crate::plan_file::{DisplacedOutcome, PlanFile, PlanFileError, RewriteError};
 use crate::plan_to_run::PlanOrigin;
 
 /// How often marks are made again at the end of a run.
@@ -70,7 +70,7 @@ impl Marks {
     }
 
     /// What was ticked in files, with the lines that it stands in by now.
-    pub(super) fn ticked(&self) -> Vec<Ticked> {
+    pub(super) fn ticked(&self) -> Vec<TickedTask> {
         self.files.iter().flat_map(FileMarks::ticked).collect()
     }
 
@@ -120,7 +120,7 @@ pub(super) struct FileMarks {
     /// The last change of each task that was written.
     written: Vec<Change>,
     /// One thread a write, each looking a moment later for people who were just saving.
-    settling: Vec<JoinHandle<Result<Settled, PlanFileError>>>,
+    settling: Vec<JoinHandle<Result<DisplacedOutcome, PlanFileError>>>,
 }
 
 impl FileMarks {
@@ -173,7 +173,7 @@ impl FileMarks {
         crash_point(CrashPoint::PlanMarked);
     }
 
-    fn ticked(&self) -> Vec<Ticked> {
+    fn ticked(&self) -> Vec<TickedTask> {
         let is_tick = |change: &&Change| change.to == Marker::Completed;
         let ticked: Vec<&TaskId> = self
             .written
@@ -192,7 +192,7 @@ impl FileMarks {
             .into_iter()
             .filter(|task| task.status == TaskStatus::Completed);
         done.filter(|task| ticked.contains(&&task.id))
-            .map(|task| Ticked {
+            .map(|task| TickedTask {
                 file: self.path.clone(),
                 task: task.id,
                 line: task.line,
@@ -220,7 +220,7 @@ impl FileMarks {
             let mut undone = false;
             for look in std::mem::take(&mut self.settling) {
                 match look.join() {
-                    Ok(Ok(settled)) => undone |= settled == Settled::Merged,
+                    Ok(Ok(settled)) => undone |= settled == DisplacedOutcome::Merged,
                     Ok(Err(error)) => told(LoopNotice::Note(format!("{error}; {}", error.hint()))),
                     Err(_) => told(LoopNotice::Note(
                         "bug in Pleach: reading the plan panicked".to_owned(),

@@ -14,9 +14,9 @@ use crate::attempt::{Probe, ProbeEnded};
 use crate::validate::RunEnding;
 use pleach_domain::choice::Strategy;
 use pleach_git::git::{CommitId, TreeId};
-use pleach_git::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_git::weave::{Strand, StrandOutcome, WeaveFolder, tree_of, weave};
 use pleach_log::batch_paths::project_name;
-use pleach_log::database::Whose;
+use pleach_log::database::ProcessPurpose;
 use pleach_system::process::Cancel;
 use pleach_system::slots::SlotGuard;
 
@@ -226,7 +226,7 @@ impl Loop<'_> {
         let cancel = Cancel::new().map_err(RunError::io("set up cancelling tests"))?;
         let handle = LoopHandle {
             inbox: self.sender.clone(),
-            whose: Whose::Probe(probe.number),
+            whose: ProcessPurpose::Probe(probe.number),
             cancel: cancel.clone(),
         };
         self.runs = probe.number;
@@ -272,12 +272,12 @@ impl Loop<'_> {
             .iter()
             .filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?)))
             .collect();
-        let loom = Loom::of_store(store)?;
+        let weave_folder = WeaveFolder::of_store(store)?;
         let onto = self.onto(&searching.strands)?;
-        let woven = weave(&loom, &onto, &strands, Strategy::Merge)?;
+        let woven = weave(&weave_folder, &onto, &strands, Strategy::Merge)?;
         let mut outcomes = woven.outcomes.iter().zip(&tasks);
         let fell_out = outcomes.find_map(|(outcome, task)| match outcome {
-            Outcome::Conflict(conflict) => Some((conflict, *task)),
+            StrandOutcome::Conflict(conflict) => Some((conflict, *task)),
             _ => None,
         });
         Ok(match fell_out {

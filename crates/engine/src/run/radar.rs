@@ -14,7 +14,7 @@ use super::LoopInput;
 use crate::attempt::AttemptContext;
 
 use pleach_git::git::CommitId;
-use pleach_git::radar::{Live, Radar, Situation, Woven};
+use pleach_git::radar::{LiveTask, Radar, RadarInput, WovenTask};
 use pleach_log::batch_paths::task_branch;
 use pleach_system::process::Cancel;
 use pleach_system::text::causes::with_causes;
@@ -31,13 +31,13 @@ const BEAT: Duration = Duration::from_millis(100);
 
 /// The loop's hold on the radar.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct RadarHandle {
     /// Says that a task has ended.
     line: Option<Sender<()>>,
     thread: Option<(JoinHandle<()>, Cancel)>,
 }
 
-impl Watch {
+impl RadarHandle {
     /// It is worth a look soon.
     pub(super) fn hurry(&self) {
         if let Some(line) = &self.line {
@@ -47,7 +47,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for RadarHandle {
     fn drop(&mut self) {
         self.line = None;
         if let Some((thread, stop)) = self.thread.take() {
@@ -59,7 +59,7 @@ impl Drop for Watch {
 }
 
 /// What the radar is told before a look: what is under way, and what was foreseen so far.
-pub(super) type RadarAnswer = (Situation, Vec<PredictedConflict>);
+pub(super) type RadarAnswer = (RadarInput, Vec<PredictedConflict>);
 
 impl Loop<'_> {
     /// Starts the radar, if it is wanted.
@@ -68,7 +68,7 @@ impl Loop<'_> {
             return;
         };
         let (line, hints) = channel();
-        let sweep = Sweep {
+        let sweep = RadarThread {
             context: Arc::clone(&self.context),
             pace,
             stop: stop.clone(),
@@ -76,7 +76,7 @@ impl Loop<'_> {
         };
         let thread = std::thread::Builder::new().spawn(move || sweep.go_round(&hints));
         // Without a thread for it, conflicts show when they come.
-        self.watch = Watch {
+        self.watch = RadarHandle {
             line: Some(line),
             thread: thread.ok().map(|thread| (thread, stop)),
         };
@@ -95,7 +95,7 @@ impl Loop<'_> {
         let _ = reply.send((self.situation(), self.batch.predicted.clone()));
     }
 
-    fn situation(&self) -> Situation {
+    fn situation(&self) -> RadarInput {
         let tasks = self.batch.tasks.iter().enumerate();
         let live = tasks.filter_map(|(position, task)| {
             let (attempt, built) = match &task.state {
@@ -105,7 +105,7 @@ impl Loop<'_> {
                 TaskState::Built { commit } => (task.attempts, Some(commit.0.parse().ok()?)),
                 _ => return None,
             };
-            Some(Live {
+            Some(LiveTask {
                 task: task.design.id.clone(),
                 position,
                 attempt,
@@ -119,14 +119,14 @@ impl Loop<'_> {
         let mut positions = self.batch.woven.clone();
         positions.sort_unstable();
         let woven = positions.into_iter().filter_map(|position| {
-            Some(Woven {
+            Some(WovenTask {
                 task: self.id(position),
                 position,
                 commit: self.task_commit(position)?,
                 basis: self.started_from(position)?,
             })
         });
-        Situation {
+        RadarInput {
             live,
             woven: woven.collect(),
             tip: self.tip.clone(),
@@ -140,14 +140,14 @@ impl Loop<'_> {
 }
 
 /// The radar's own side.
-struct Sweep {
+struct RadarThread {
     context: Arc<AttemptContext>,
     pace: Duration,
     stop: Cancel,
     inbox: Sender<LoopInput>,
 }
 
-impl Sweep {
+impl RadarThread {
     /// Looks round after round, until nobody listens.
     fn go_round(&self, hints: &Receiver<()>) {
         let left_out = self.context.left_out();

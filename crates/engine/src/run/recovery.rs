@@ -9,20 +9,22 @@ use pleach_domain::batch::{AttemptEnding, BatchStatus, Jitter, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, Ending, TaskState};
 
-use super::executor::{Launched, tell_when_cleared};
+use super::executor::{WrapperLaunch, tell_when_cleared};
 
 use pleach_git::git::CommitId;
 use pleach_git::worktree::committed;
 use pleach_git::worktree::{Worktree, WorktreeSpec};
 use pleach_log::batch_paths::task_branch;
-use pleach_log::database::{NotedProcess, Whose};
+use pleach_log::database::{NotedProcess, ProcessPurpose};
 use pleach_system::crash_point::{CrashPoint, crash_point};
-use pleach_system::process::{ProcessIdentity, Record, Sweeps, end_leftovers, end_marked};
+use pleach_system::process::{
+    ProcessIdentity, ProcessRecord, SweepScope, end_leftovers, end_marked,
+};
 use pleach_system::sandbox::clear_temporary_files;
 
 use super::run_loop::Loop;
 use super::{LoopNotice, RunError};
-use crate::attempt::{Disposal, NotRetired, PATIENCE, StartPoint, explain};
+use crate::attempt::{Disposal, PATIENCE, RetireError, StartPoint, explain};
 use crate::kept::refs_below;
 
 impl Loop<'_> {
@@ -70,7 +72,7 @@ impl Loop<'_> {
                 state,
                 TaskState::Built { .. } | TaskState::Ended(Ending::Merged { .. })
             ) {
-                self.clear_desk(task);
+                self.clear_conflict_worktree(task);
             }
         }
         self.clear_probes()?;
@@ -78,7 +80,7 @@ impl Loop<'_> {
     }
 
     /// Goes on from where an ended batch stands.
-    pub(super) fn stand_at_the_tip(&mut self) -> Result<(), RunError> {
+    pub(super) fn continue_ended_batch(&mut self) -> Result<(), RunError> {
         if self.batch.status == BatchStatus::Cancelled {
             // Its branch may have been taken back, and with it the marks.
             for task in self.batch.woven.clone() {
@@ -94,9 +96,9 @@ impl Loop<'_> {
     }
 
     /// A wrapper may run its agent once the database knows whom to end after a crash.
-    pub(super) fn note_process(&mut self, launched: Launched) -> Result<(), RunError> {
+    pub(super) fn note_process(&mut self, launched: WrapperLaunch) -> Result<(), RunError> {
         let process = &launched.process;
-        let is_agent = matches!(launched.whose, Whose::Attempt(..));
+        let is_agent = matches!(launched.whose, ProcessPurpose::Attempt(..));
         let noted = NotedProcess {
             whose: launched.whose,
             boot_id: process.boot_id.clone(),
@@ -118,7 +120,7 @@ impl Loop<'_> {
     fn end_what_runs(&mut self) -> Result<(), RunError> {
         for noted in self.database.processes(self.batch_id)? {
             let (path, what) = match &noted.whose {
-                Whose::Attempt(task, attempt) => {
+                ProcessPurpose::Attempt(task, attempt) => {
                     let position = self.batch.position(task);
                     let state = position.map(|position| &self.batch.tasks[position].state);
                     if state.and_then(TaskState::attempt) != Some(*attempt) {
@@ -127,8 +129,8 @@ impl Loop<'_> {
                     let path = self.context.tree_path(&self.record.segment(task));
                     (path, format!("task {task}"))
                 }
-                Whose::Probe(number) if self.batch.is_judged(*number) => continue,
-                Whose::Probe(number) => {
+                ProcessPurpose::Probe(number) if self.batch.is_judged(*number) => continue,
+                ProcessPurpose::Probe(number) => {
                     let place = self.context.test_place(*number);
                     (place.tree, format!("test run {number}"))
                 }
@@ -140,8 +142,8 @@ impl Loop<'_> {
                 nonce: noted.nonce,
             };
             let ended = match self.context.sweeps() {
-                Sweeps::MarkedAndThere => end_leftovers(&identity, &path, PATIENCE)?,
-                Sweeps::Marked => end_marked(&identity, PATIENCE)?,
+                SweepScope::MarkedAndThere => end_leftovers(&identity, &path, PATIENCE)?,
+                SweepScope::Marked => end_marked(&identity, PATIENCE)?,
             };
             if !ended.is_empty() {
                 let note =
@@ -193,7 +195,7 @@ impl Loop<'_> {
                 self.interrupted(task, kept)
             }
             Err(failure) => {
-                let NotRetired { error, left } = *failure;
+                let RetireError { error, left } = *failure;
                 // It stays, and the next attempt finds it in its way; the others go on.
                 let why = explain("could not keep its last state", &error);
                 let note = format!("{why}; its worktree stays at {}", spec.path.display());
@@ -235,13 +237,13 @@ impl Loop<'_> {
         Ok(())
     }
 
-    fn result_of(&self, task: usize, attempt: u32) -> Result<Option<Record>, RunError> {
+    fn result_of(&self, task: usize, attempt: u32) -> Result<Option<ProcessRecord>, RunError> {
         let id = self.id(task);
         let segment = self.segment(task);
         let noted = self.database.processes(self.batch_id)?;
         let mut noted = noted
             .into_iter()
-            .filter(|noted| noted.whose == Whose::Attempt(id.clone(), attempt));
+            .filter(|noted| noted.whose == ProcessPurpose::Attempt(id.clone(), attempt));
         Ok(noted.find_map(|noted| self.context.result_of(&segment, attempt, &noted.nonce)))
     }
 
@@ -270,7 +272,7 @@ impl Loop<'_> {
     /// Runs of the tests that were under way are made again, in worktrees of their own.
     fn clear_probes(&mut self) -> Result<(), RunError> {
         for noted in self.database.processes(self.batch_id)? {
-            if let Whose::Probe(number) = noted.whose {
+            if let ProcessPurpose::Probe(number) = noted.whose {
                 self.runs = self.runs.max(number);
             }
         }

@@ -10,21 +10,21 @@ use pleach_domain::batch::Spent;
 use pleach_domain::id::{BatchNumber, TaskId};
 
 use super::consenting::unconsented;
-use super::earlier::Found;
+use super::earlier::EarlierWork;
 use super::in_place;
-use super::last_batch::LastBatch;
+use super::previous_batch::PreviousBatch;
 use super::request::{in_words, segments};
 use super::{RunError, RunRequest, interrupted};
 use crate::agent::{Brief, Chosen};
-use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
+use crate::consent::{Steering, SteeringChange, SteeringFiles, steering_settings};
 use crate::forge::recognise;
 use crate::plan_to_run::by_id_in_batch;
 use crate::prompt::Template;
 use crate::trust::may_push;
 use pleach_domain::choice::SandboxChoice;
 use pleach_git::git::{CommitId, Git, Repository, Store, Unpushed};
-use pleach_git::weave::Loom;
-use pleach_log::batch_paths::Where;
+use pleach_git::weave::WeaveFolder;
+use pleach_log::batch_paths::WorkPlace;
 use pleach_log::batch_paths::project_name;
 use pleach_log::database::Database;
 use pleach_log::earlier::BuildsOn;
@@ -57,7 +57,7 @@ pub struct Rehearsal {
     /// The files at the base or in the folder that steer agents or Pleach.
     pub steering: Vec<String>,
     /// What a person would be asked to consent to.
-    pub consent: Vec<Change>,
+    pub consent: Vec<SteeringChange>,
     /// The batches of the project that were interrupted.
     pub interrupted: Vec<BatchNumber>,
     /// Where the result would be pushed to.
@@ -89,14 +89,14 @@ pub struct Rehearsal {
 /// Looks up what a run would do.
 pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
     match in_place::where_tasks_work(&request.folder, request.settings.mode)? {
-        Where::Worktrees => rehearse_in_worktrees(request),
-        Where::InPlace => in_place::rehearse(request),
+        WorkPlace::Worktrees => rehearse_in_worktrees(request),
+        WorkPlace::InPlace => in_place::rehearse(request),
     }
 }
 
 fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let settings = &request.settings;
-    let last = LastBatch::asked_for(request)?;
+    let last = PreviousBatch::asked_for(request)?;
     let base_name = last.as_ref().map(|last| last.branch.as_str());
     let base_name = base_name.or(settings.base.as_deref());
     let repository = Repository::find(Git::find()?, &request.folder)?;
@@ -222,7 +222,7 @@ pub(super) fn consent(
     request: &RunRequest,
     project: &str,
     files: &SteeringFiles,
-) -> Result<Vec<Change>, RunError> {
+) -> Result<Vec<SteeringChange>, RunError> {
     let template = request.template.as_ref().map(Template::text);
     let said = steering_settings(&request.settings, &request.agent, template, &request.typed);
     let now = Steering::new(files, said, &Secrets::of_environment(&[]).hider());
@@ -264,8 +264,14 @@ fn builds_on(
     let plan = request.plan.origin.settled();
     let plan = plan.map_err(RunError::io("find the plan"))?;
     let project = project_name(&store);
-    let loom = || Loom::of_repository(repository)?.borrowing(&store);
-    let found = Found::of(request, &database, (&project, &plan), (&store, &loom), base)?;
+    let weave_folder = || WeaveFolder::of_repository(repository)?.borrowing(&store);
+    let found = EarlierWork::find(
+        request,
+        &database,
+        (&project, &plan),
+        (&store, &weave_folder),
+        base,
+    )?;
     Ok(found.earlier.told_all())
 }
 

@@ -12,8 +12,8 @@ use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task::{Effort, TaskStatus};
 use pleach_git::git::{CommitId, Git, Logins, NotFollowed, Store, task_segments};
-use pleach_git::weave::Loom;
-use pleach_log::batch_paths::Where;
+use pleach_git::weave::WeaveFolder;
+use pleach_log::batch_paths::WorkPlace;
 use pleach_log::batch_paths::project_name;
 use pleach_log::database::{BatchTask, Database, NewBatch, Provenance, StoredEvent};
 use pleach_log::earlier::Earlier;
@@ -24,9 +24,9 @@ use pleach_system::files::stored_path::StoredPath;
 use pleach_system::sandbox::{SandboxPolicy, clear_temporary_files};
 use pleach_system::state_folder::StateFolder;
 
-use super::earlier::{EarlierBatches, Found};
+use super::earlier::{EarlierBatches, EarlierWork};
 use super::in_place::{self, FolderLock};
-use super::last_batch::LastBatch;
+use super::previous_batch::PreviousBatch;
 use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
@@ -104,7 +104,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let files = request.plan.origins().filter_map(PlanOrigin::path);
     let left_out = files.flat_map(|plan| in_place::paths_of_plan(plan, &request.folder));
     let left_out: Vec<PathBuf> = left_out.collect();
-    let last = LastBatch::asked_for(&request)?;
+    let last = PreviousBatch::asked_for(&request)?;
     let branch = last.as_ref().map(|last| last.branch.clone());
     request.settings.base = branch.or(request.settings.base);
     let (store, base, folder_lock) = open_place(&request, place, &left_out)?;
@@ -131,11 +131,11 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let tasks = std::mem::take(&mut record.tasks).into_iter();
     record.tasks = tasks.map(|task| task.hidden(&hider)).collect();
     match place {
-        Where::Worktrees => {
+        WorkPlace::Worktrees => {
             aim(&mut record, &request, &store, last)?;
             earlier_work(&request, &record, &database, &store, &base)?.note_in(&mut record);
         }
-        Where::InPlace => record.put_in_place(&left_out),
+        WorkPlace::InPlace => record.put_in_place(&left_out),
     }
     let notes = notes(&store, &base, place)?;
     let (sender, inbox) = channel();
@@ -160,10 +160,10 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
 }
 
 /// What of the repository and of the user's git is not followed.
-fn notes(store: &Store, base: &CommitId, place: Where) -> Result<Vec<String>, RunError> {
+fn notes(store: &Store, base: &CommitId, place: WorkPlace) -> Result<Vec<String>, RunError> {
     Ok(match place {
-        Where::Worktrees => in_words(&store.not_followed(base)?),
-        Where::InPlace => Vec::new(),
+        WorkPlace::Worktrees => in_words(&store.not_followed(base)?),
+        WorkPlace::InPlace => Vec::new(),
     })
 }
 
@@ -176,7 +176,7 @@ fn aim(
     record: &mut BatchRecord,
     request: &RunRequest,
     store: &Store,
-    last: Option<LastBatch>,
+    last: Option<PreviousBatch>,
 ) -> Result<(), RunError> {
     let named = request.settings.base.as_deref();
     // On top of the last batch the branch is meant that is checked out.
@@ -195,25 +195,25 @@ fn earlier_work(
     database: &Database,
     store: &Store,
     base: &CommitId,
-) -> Result<Found, RunError> {
+) -> Result<EarlierWork, RunError> {
     let project = project_name(store);
-    let loom = || Loom::of_store(store);
+    let weave_folder = || WeaveFolder::of_store(store);
     let of_plan = (project.as_str(), &record.plan);
-    Found::of(request, database, of_plan, (store, &loom), base)
+    EarlierWork::find(request, database, of_plan, (store, &weave_folder), base)
 }
 
 /// The store of a run and the commit it starts from; of one in a folder, with a hold on that.
 fn open_place(
     request: &RunRequest,
-    place: Where,
+    place: WorkPlace,
     left_out: &[PathBuf],
 ) -> Result<(Store, CommitId, Option<FolderLock>), RunError> {
     match place {
-        Where::Worktrees => {
+        WorkPlace::Worktrees => {
             let (store, base) = open_repository(request)?;
             Ok((store, base, None))
         }
-        Where::InPlace => {
+        WorkPlace::InPlace => {
             let (store, lock) = in_place::open(&request.state, &request.folder, left_out.to_vec())?;
             let base = in_place::base(&store)?;
             Ok((store, base, Some(lock)))
@@ -244,11 +244,11 @@ pub(super) fn reopen(
     record: &BatchRecord,
 ) -> Result<(Store, Option<FolderLock>), RunError> {
     match record.place {
-        Where::Worktrees => {
+        WorkPlace::Worktrees => {
             let store = Store::open(Git::find()?, &state.stores(), &record.folder)?;
             Ok((store, None))
         }
-        Where::InPlace => {
+        WorkPlace::InPlace => {
             let left_out = record.attempts.leave_out.iter().map(|path| path.0.clone());
             let (store, lock) = in_place::open(state, &record.folder, left_out.collect())?;
             Ok((store, Some(lock)))
@@ -311,7 +311,7 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         parallel_limit: settings.parallel_limit,
         auto_slots: settings.max_parallel == MaxParallel::Auto,
         min_free_disk: settings.min_free_disk,
-        place: Where::Worktrees,
+        place: WorkPlace::Worktrees,
         earlier: Earlier::default(),
         stands_on: Vec::new(),
     }
@@ -373,7 +373,7 @@ fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
             let task = &document.plan.tasks[*position];
             let file = plan.origin_of(*position).path();
             let plan_file = file.map(|path| path.display().to_string());
-            let mark = PlanMark::of(document, plan.text_of(*position), *position);
+            let mark = PlanMark::read(document, plan.text_of(*position), *position);
             TaskRecord {
                 id: task.id.clone(),
                 home: plan.home_of(*position),
@@ -455,7 +455,7 @@ pub(super) fn create(
         record: &text,
         tasks: &tasks,
     };
-    let created = TakenOver::of(state, database, &new).and_then(|taken| {
+    let created = TakenOver::take(state, database, &new).and_then(|taken| {
         let created = database.create_batch_for(id, &new, provenance, &taken.lost);
         created.map_err(RunError::from)
     });

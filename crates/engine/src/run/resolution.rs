@@ -11,7 +11,7 @@ use pleach_system::text::causes::with_causes;
 
 use super::run_loop::Loop;
 use crate::attempt::explain;
-use crate::resolve::Desk;
+use crate::resolve::ConflictWorktree;
 
 impl Loop<'_> {
     /// Takes in a commit that a person made; tells whether anything follows, or why it cannot be read.
@@ -46,7 +46,7 @@ impl Loop<'_> {
 
     /// What led to a conflict that is resolved is not needed any more; it is kept like everything else.
     pub(super) fn tidy_up(&mut self, task: usize) {
-        self.clear_desk(task);
+        self.clear_conflict_worktree(task);
         // That of the agent goes when the result is woven and proved.
         if let Err(error) = self.watch_over_built(task) {
             let note = explain("could not inspect its worktree", &error);
@@ -56,16 +56,16 @@ impl Loop<'_> {
     }
 
     /// Takes away the folder in which a conflict was resolved, if there is one.
-    pub(super) fn clear_desk(&mut self, task: usize) {
+    pub(super) fn clear_conflict_worktree(&mut self, task: usize) {
         let id = self.id(task);
-        let desk = Desk {
+        let conflict_worktree = ConflictWorktree {
             store: &self.context.store,
             batch: self.context.number,
             segment: self.record.tasks[task].segment(),
             trees: self.context.trees.clone(),
         };
-        if desk.is_in_use()
-            && let Err(error) = desk.clear()
+        if conflict_worktree.is_in_use()
+            && let Err(error) = conflict_worktree.clear()
         {
             let note = explain("could not remove the worktree of its resolution", &error);
             self.tell_notes(&id, vec![note]);

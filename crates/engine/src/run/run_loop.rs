@@ -31,7 +31,7 @@ use pleach_system::process::Cancel;
 use pleach_system::slots::{SlotGuard, Slots};
 
 use super::proving::Probing;
-use super::radar::Watch;
+use super::radar::RadarHandle;
 use super::status_file::KeptStatus;
 use super::timers::{Timers, chance};
 use super::{LoopInput, LoopNotice, RunError};
@@ -76,7 +76,7 @@ pub(super) struct Loop<'r> {
     pub(super) clearing: HashSet<usize>,
     pub(super) timers: Timers,
     pub(super) answers: Answers,
-    pub(super) watch: Watch,
+    pub(super) watch: RadarHandle,
     /// Whether it was told that all slots are taken.
     pub(super) waits_for_slots: bool,
     /// Whether somebody else is to go on with the batch.

@@ -33,7 +33,7 @@ pub struct Summary {
     /// The branch in the user's repository, if anything was woven.
     pub branch: Option<String>,
     /// What was ticked in plan files.
-    pub ticked: Vec<Ticked>,
+    pub ticked: Vec<TickedTask>,
     /// Its tasks, in plan order.
     pub tasks: Vec<TaskReport>,
     /// The command that tests what is woven, if one is set.
@@ -77,7 +77,7 @@ impl Summary {
 
 /// A task that was ticked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ticked {
+pub struct TickedTask {
     /// The plan file.
     pub file: PathBuf,
     /// Its id in the batch.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pleach_domain::id::TaskId;
-use pleach_log::database::{Database, DatabaseError, NewBatch, Whose};
+use pleach_log::database::{Database, DatabaseError, NewBatch, ProcessPurpose};
 use pleach_log::ownership::BatchLock;
 use pleach_system::process::{ProcessIdentity, end_leftovers, end_marked};
 use pleach_system::state_folder::StateFolder;
@@ -27,7 +27,7 @@ impl TakenOver {
     /// Ends what is left of agents at tasks of a new batch, and says which of them the batches lose that have them now.
     ///
     /// Tasks that such a batch has done stay there, and those of a batch that runs.
-    pub(super) fn of(
+    pub(super) fn take(
         state: &StateFolder,
         database: &Database,
         new: &NewBatch<'_>,
@@ -92,7 +92,7 @@ fn lose(
     let root = record.worktrees.as_ref().map(|root| root.0.as_path());
     let trees = state.worktrees(root, project, loaded.number);
     for noted in database.processes(holder)? {
-        let Whose::Attempt(task, _) = &noted.whose else {
+        let ProcessPurpose::Attempt(task, _) = &noted.whose else {
             continue;
         };
         if !lost.contains(task) {

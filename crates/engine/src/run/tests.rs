@@ -189,7 +189,7 @@ impl Story {
         });
         match &run.batch.status {
             BatchStatus::Pending => run.begin(),
-            status if status.is_over() => run.stand_at_the_tip(),
+            status if status.is_over() => run.continue_ended_batch(),
             _ => run.take_up(),
         }
         .unwrap();

@@ -11,7 +11,7 @@ use super::RunError;
 use super::run_loop::Loop;
 use pleach_domain::choice::Strategy;
 use pleach_git::git::CommitId;
-use pleach_git::weave::{Folded, Loom, Outcome, Strand, fold, foresee, weave};
+use pleach_git::weave::{Folded, Strand, StrandOutcome, WeaveFolder, fold, foresee, weave};
 use pleach_log::batch_paths::batch_branch;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::text::causes::with_causes;
@@ -90,8 +90,8 @@ impl Loop<'_> {
             Some((self.task_commit(*other)?, what))
         };
         let commits: Vec<(CommitId, String)> = needed.iter().filter_map(named).collect();
-        let loom = Loom::of_store(&self.context.store)?;
-        Ok(match fold(&loom, &ground.commit, &commits)? {
+        let weave_folder = WeaveFolder::of_store(&self.context.store)?;
+        Ok(match fold(&weave_folder, &ground.commit, &commits)? {
             Folded::Basis(basis) => Ok(basis),
             Folded::Conflict { files, .. } => {
                 let files = files.join(", ");
@@ -139,18 +139,18 @@ impl Loop<'_> {
         if self.record.is_in_place() {
             return self.weave_in_place(commit);
         }
-        let loom = Loom::of_store(&self.context.store)?;
+        let weave_folder = WeaveFolder::of_store(&self.context.store)?;
         let mut strands = self.ground_of_task(task)?;
         strands.push(self.strand(task, commit));
-        let woven = weave(&loom, &self.tip, &strands, Strategy::Merge)?;
+        let woven = weave(&weave_folder, &self.tip, &strands, Strategy::Merge)?;
         let conflict = woven.outcomes.iter().find_map(|outcome| match outcome {
-            Outcome::Conflict(conflict) => Some(conflict),
+            StrandOutcome::Conflict(conflict) => Some(conflict),
             _ => None,
         });
         if let Some(conflict) = conflict {
             return Ok(WeaveEnding::Conflict {
                 files: conflict.paths(),
-                with: self.partners(&loom, task, strands.split_off(strands.len() - 1))?,
+                with: self.partners(&weave_folder, task, strands.split_off(strands.len() - 1))?,
             });
         }
         self.move_batch_branch(&woven.tip)?;
@@ -189,7 +189,7 @@ impl Loop<'_> {
     /// The woven tasks that a task collides with, found by weaving all of them once more.
     fn partners(
         &self,
-        loom: &Loom,
+        weave_folder: &WeaveFolder,
         task: usize,
         left_out: Vec<Strand>,
     ) -> Result<Vec<TaskId>, RunError> {
@@ -197,8 +197,8 @@ impl Loop<'_> {
         strands.extend(left_out);
         let all: Vec<usize> = tasks.iter().copied().chain([task]).collect();
         let ground = self.ground(&self.base, &self.batch.earlier_of(&all))?;
-        let seen = foresee(loom, &ground.commit, &strands, Strategy::Merge)?;
-        let Some(Outcome::Conflict(conflict)) = seen.weave.outcomes.last() else {
+        let seen = foresee(weave_folder, &ground.commit, &strands, Strategy::Merge)?;
+        let Some(StrandOutcome::Conflict(conflict)) = seen.weave.outcomes.last() else {
             return Ok(Vec::new());
         };
         let places = conflict.with.iter().flatten();
@@ -214,17 +214,17 @@ impl Loop<'_> {
         if self.continues_on_another_base()? {
             return Ok(());
         }
-        let loom = Loom::of_store(&self.context.store)?;
+        let weave_folder = WeaveFolder::of_store(&self.context.store)?;
         let strands = self.unpushed_strands();
         if strands.is_empty() {
             return Ok(());
         }
         let onto = self.onto(&self.batch.woven)?;
-        let woven = weave(&loom, &onto, &strands, strategy)?;
+        let woven = weave(&weave_folder, &onto, &strands, strategy)?;
         let all_in = !woven
             .outcomes
             .iter()
-            .any(|outcome| matches!(outcome, Outcome::Conflict(_)));
+            .any(|outcome| matches!(outcome, StrandOutcome::Conflict(_)));
         if all_in {
             self.tip = woven.tip;
             self.move_batch_branch(&self.tip.clone())?;

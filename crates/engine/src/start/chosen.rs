@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use pleach_domain::graph::Graph;
 use pleach_domain::id::TaskId;
 use pleach_domain::next::NextRules;
-use pleach_domain::problem::{Code, Problem};
-use pleach_domain::select::{ChosenTasks, Selection, Term, closed_phases, resolve};
-use pleach_domain::task::Hold;
+use pleach_domain::problem::{Problem, ProblemCode};
+use pleach_domain::select::{ChosenTasks, Selection, SelectionTerm, closed_phases, resolve};
+use pleach_domain::task::TaskHold;
 
 /// What is done about dependencies that were not chosen and are not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Chosen {
         let mut notes = Vec::new();
         let mut errors = Vec::new();
         for id in ids {
-            let named = Selection::one(&Term::Id(id.as_str().to_owned()));
+            let named = Selection::one(&SelectionTerm::Id(id.as_str().to_owned()));
             let choice = resolve(&named, graph, rules);
             tasks.extend(choice.tasks);
             notes.extend(choice.notes);
@@ -90,7 +90,7 @@ impl Chosen {
         let mut done = None;
         if tasks.is_empty() && errors.is_empty() {
             let problem = nothing_left(&choice.notes);
-            if problem.code == Code::AlreadyComplete {
+            if problem.code == ProblemCode::AlreadyComplete {
                 done = Some(problem);
             } else {
                 errors.push(problem);
@@ -110,7 +110,7 @@ impl Chosen {
 
 /// Adds what the chosen tasks need, but nothing that only its id starts.
 fn with_free_needs(graph: &Graph<'_>, chosen: &[usize]) -> Vec<usize> {
-    let is_free = |at: &usize| chosen.contains(at) || graph.task(*at).hold == Hold::None;
+    let is_free = |at: &usize| chosen.contains(at) || graph.task(*at).hold == TaskHold::None;
     let mut tasks = graph.with_needs(chosen);
     tasks.retain(is_free);
     tasks
@@ -120,14 +120,14 @@ fn with_free_needs(graph: &Graph<'_>, chosen: &[usize]) -> Vec<usize> {
 fn nothing_left(notes: &[Problem]) -> Problem {
     let done = notes
         .iter()
-        .filter(|note| note.code == Code::AlreadyComplete);
+        .filter(|note| note.code == ProblemCode::AlreadyComplete);
     let done: Vec<&Problem> = done.collect();
     let problem = match done.as_slice() {
-        [] => Problem::new(Code::TaskNotFound, "no open task matches"),
-        [only] => Problem::new(Code::AlreadyComplete, only.message.clone()),
+        [] => Problem::new(ProblemCode::TaskNotFound, "no open task matches"),
+        [only] => Problem::new(ProblemCode::AlreadyComplete, only.message.clone()),
         many => {
             let message = format!("all {} selected tasks are done", many.len());
-            Problem::new(Code::AlreadyComplete, message)
+            Problem::new(ProblemCode::AlreadyComplete, message)
         }
     };
     problem.hint("`pleach plan` shows the open tasks")

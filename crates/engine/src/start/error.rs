@@ -11,7 +11,7 @@ use crate::config::ConfigError;
 use crate::fault::{Blame, Fault, Faults};
 use crate::prompt::UnknownPlace;
 use crate::run::RunError;
-use crate::trust::Openings;
+use crate::trust::TrustRequest;
 
 /// Why a batch is not begun.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum StartError {
     Config(#[from] ConfigError),
     /// The project asks for more than others may do, and nobody trusts it with that.
     #[error("{} needs your trust: {}", .0.folder.display(), .0.in_words().join(", "))]
-    Untrusted(Openings),
+    Untrusted(TrustRequest),
     /// There is no agent.
     #[error(transparent)]
     Agent(#[from] NoAgent),

@@ -8,7 +8,7 @@ use pleach_log::database::{Database, DatabaseError};
 
 /// How it is known that a project may push to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Confirmed {
+enum PushConfirmation {
     /// A person confirmed exactly this before.
     Before,
     /// The user's own settings say so, or the project pushed before anybody was asked.
@@ -31,7 +31,7 @@ pub(crate) fn may_push_from_now_on(
     address: &str,
 ) -> Result<bool, DatabaseError> {
     let confirmed = confirmed(Some(database), project, address)?;
-    if confirmed == Some(Confirmed::Otherwise) {
+    if confirmed == Some(PushConfirmation::Otherwise) {
         database.confirm_push(project, address)?;
     }
     Ok(confirmed.is_some())
@@ -41,16 +41,16 @@ fn confirmed(
     database: Option<&Database>,
     project: &str,
     address: &str,
-) -> Result<Option<Confirmed>, DatabaseError> {
+) -> Result<Option<PushConfirmation>, DatabaseError> {
     if let Some(database) = database {
         if database.is_push_confirmed(project, address)? {
-            return Ok(Some(Confirmed::Before));
+            return Ok(Some(PushConfirmation::Before));
         }
         if database.has_pushed_unasked(project)? {
-            return Ok(Some(Confirmed::Otherwise));
+            return Ok(Some(PushConfirmation::Otherwise));
         }
     }
-    Ok(is_said_by_user().then_some(Confirmed::Otherwise))
+    Ok(is_said_by_user().then_some(PushConfirmation::Otherwise))
 }
 
 /// Whether the user's own file or environment says that results are pushed. What a repository says is no answer: it is

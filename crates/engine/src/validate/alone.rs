@@ -12,14 +12,14 @@ use crate::project_secrets::secrets_of;
 use crate::worktree_programs::{AttemptObserver, ProgramHost};
 use pleach_domain::choice::Strategy;
 use pleach_git::git::{CommitId, Store, TreeId};
-use pleach_git::weave::{Loom, Outcome, Strand, WeaveError, weave};
+use pleach_git::weave::{Strand, StrandOutcome, WeaveError, WeaveFolder, weave};
 use pleach_git::worktree::{Included, WorktreeError};
 use pleach_system::process::{Cancel, ProcessIdentity};
 use pleach_system::state_folder::StateFolder;
 
 /// What is to be proved, and with what.
 #[derive(Debug)]
-pub struct Alone<'a> {
+pub struct StandaloneProof<'a> {
     /// The store that the strands are in.
     pub store: &'a Store,
     /// Where Pleach keeps its own.
@@ -36,7 +36,7 @@ pub struct Alone<'a> {
 
 /// A run that is over.
 #[derive(Debug)]
-pub struct Judged<'a> {
+pub struct JudgedTree<'a> {
     /// How many strands were woven then.
     pub strands: usize,
     /// The tree they gave.
@@ -47,7 +47,7 @@ pub struct Judged<'a> {
 
 /// What is proved.
 #[derive(Debug)]
-pub struct Proved {
+pub struct ProvedTree {
     /// The places of the strands that stay.
     pub kept: Vec<usize>,
     /// The places of those that the tests fail with.
@@ -76,7 +76,7 @@ pub enum NoProof {
     Worktree(#[from] Box<WorktreeError>),
 }
 
-impl AttemptObserver for Alone<'_> {
+impl AttemptObserver for StandaloneProof<'_> {
     /// Nobody goes on with it, so nobody has to know whom to end.
     fn launched(&self, _process: &ProcessIdentity) -> bool {
         true
@@ -89,12 +89,12 @@ impl AttemptObserver for Alone<'_> {
 
 /// Finds the strands that the tests are green with, and tells every run.
 pub fn prove_alone(
-    alone: &Alone<'_>,
+    alone: &StandaloneProof<'_>,
     onto: &CommitId,
     strands: &[Strand],
-    told: &mut dyn FnMut(Judged<'_>),
-) -> Result<Proved, NoProof> {
-    let loom = Loom::of_store(alone.store)?;
+    told: &mut dyn FnMut(JudgedTree<'_>),
+) -> Result<ProvedTree, NoProof> {
+    let weave_folder = WeaveFolder::of_store(alone.store)?;
     let included = Included::list(alone.store, onto).map_err(Box::new)?;
     let secrets = secrets_of(alone.store, onto, &alone.tests.env);
     let bench = TestBench {
@@ -123,15 +123,15 @@ pub fn prove_alone(
             BisectStep::Proved => (search.kept().to_vec(), true),
         };
         let some: Vec<Strand> = set.iter().map(|place| strands[*place].clone()).collect();
-        let woven = weave(&loom, onto, &some, Strategy::Merge)?;
+        let woven = weave(&weave_folder, onto, &some, Strategy::Merge)?;
         let mut outcomes = woven.outcomes.iter().zip(&set);
-        let conflict = outcomes.find(|(outcome, _)| matches!(outcome, Outcome::Conflict(_)));
+        let conflict = outcomes.find(|(outcome, _)| matches!(outcome, StrandOutcome::Conflict(_)));
         if let Some((_, place)) = conflict {
             search.conflicted(*place);
             continue;
         }
         if is_over {
-            return Ok(Proved {
+            return Ok(ProvedTree {
                 kept: set,
                 invalid: guilty(&search),
                 tree: woven.tree,
@@ -143,7 +143,7 @@ pub fn prove_alone(
         match bench.run(&woven.tip, &place, alone, &mut Vec::new()) {
             RunEnding::Ran(run) => {
                 search.ran(&set, run);
-                told(Judged {
+                told(JudgedTree {
                     strands: set.len(),
                     tree: &woven.tree,
                     run,

@@ -9,7 +9,9 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use pleach_engine::plan_file::{Outcome, PlanFile, PlanFileError, RewriteError, SIZE_LIMIT, Swap};
+use pleach_engine::plan_file::{
+    PlanFile, PlanFileError, RewriteError, RewriteOutcome, SIZE_LIMIT, Swap,
+};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
 const SWAPS: [Swap; 2] = [Swap::Exchange, Swap::Rename];
@@ -55,7 +57,7 @@ fn check_tick(before: &str, after: &str) {
     for swap in SWAPS {
         let (folder, plan) = Folder::with_plan(before);
         let rewritten = PlanFile::rewrite_by(swap, &plan, tick).unwrap();
-        assert_eq!(rewritten.outcome, Outcome::Written);
+        assert_eq!(rewritten.outcome, RewriteOutcome::Written);
         drop(rewritten);
         assert_eq!(fs::read(&plan).unwrap(), after.as_bytes());
         folder.check_names(&["TODO.md"]);
@@ -194,7 +196,7 @@ fn an_edit_that_refuses_or_has_nothing_to_do_leaves_the_file_untouched() {
     let inode = fs::metadata(&plan).unwrap().ino();
     assert_eq!(
         PlanFile::rewrite(&plan, tick).unwrap().outcome,
-        Outcome::Unchanged
+        RewriteOutcome::Unchanged
     );
     let error = PlanFile::rewrite(&plan, |_| Err("task 7 is gone")).unwrap_err();
     assert!(

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
-use pleach_engine::resolve::{Begun, Mark, Resolution, ResolveError};
+use pleach_engine::resolve::{LeftMarker, Resolution, ResolutionStart, ResolveError};
 use pleach_engine::stored_batch::LookupError;
-use pleach_git::weave::Kind;
+use pleach_git::weave::ConflictKind;
 
 use scene::{Scene, of_task};
 
@@ -22,8 +22,8 @@ fn a_conflict_is_laid_out_as_git_merge_would_leave_it() {
     let before = scene.repo.fingerprint();
     let started = scene.start();
     assert_eq!(started.path, scene.folder());
-    assert_eq!(started.begun, Begun::Now);
-    assert_eq!(started.files, [("a.txt".into(), Kind::Content)]);
+    assert_eq!(started.begun, ResolutionStart::Now);
+    assert_eq!(started.files, [("a.txt".into(), ConflictKind::Content)]);
     assert_eq!(
         scene.read("a.txt"),
         "<<<<<<< pleach/batch-1\nours\n=======\ntheirs\n>>>>>>> pleach/task-1/2\n"
@@ -54,7 +54,7 @@ fn starting_twice_finds_the_same_folder_as_it_was_left() {
     let first = scene.start();
     scene.write("a.txt", "half done\n");
     let second = scene.start();
-    assert_eq!(second.begun, Begun::Before);
+    assert_eq!(second.begun, ResolutionStart::Before);
     assert_eq!((second.path, second.files), (first.path, first.files));
     assert_eq!(scene.read("a.txt"), "half done\n");
 }
@@ -116,7 +116,7 @@ fn what_a_person_adds_and_deletes_besides_is_part_of_it() {
 fn marks_that_are_left_are_named_by_their_lines() {
     let scene = Scene::of_one_line();
     scene.start();
-    let mark = |line| Mark {
+    let mark = |line| LeftMarker {
         path: "a.txt".into(),
         line,
     };

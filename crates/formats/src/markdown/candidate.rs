@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use compact_str::CompactString;
 use pleach_domain::id::PhaseNumber;
-use pleach_domain::task::{Effort, Hold, Priority, TaskStatus};
+use pleach_domain::task::{Effort, Priority, TaskHold, TaskStatus};
 
 use super::block::Block;
 use super::depends::DependsList;
@@ -69,7 +69,7 @@ pub(super) struct TaskCandidate {
     pub(super) metadata_lines: Vec<Range<usize>>,
     /// It says how far it is.
     pub(super) has_status: bool,
-    pub(super) hold: Hold,
+    pub(super) hold: TaskHold,
     /// It stands below a heading such as "Success criteria".
     pub(super) is_criterion: bool,
     pub(super) claim: Claim,
@@ -112,7 +112,7 @@ impl TaskCandidate {
             has_metadata: false,
             metadata_lines: Vec::new(),
             has_status: false,
-            hold: Hold::None,
+            hold: TaskHold::None,
             is_criterion: false,
             claim: Claim::Task,
         }

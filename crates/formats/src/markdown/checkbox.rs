@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use pleach_domain::task::{Hold, Priority, TaskStatus};
+use pleach_domain::task::{Priority, TaskHold, TaskStatus};
 
 use super::MarkdownReader;
 use super::block::{Block, unguarded};
@@ -52,7 +52,7 @@ impl MarkdownReader<'_> {
         };
         if matches!(mark, b'-' | b'>') {
             // Under way to some, given up to others.
-            raw.hold = Hold::Blocked;
+            raw.hold = TaskHold::Blocked;
         }
         let title = found.map_or(title_line.as_str(), |found| found.rest);
         raw.written = found.map_or_else(|| written.clone(), |found| without_id(&written, found.id));

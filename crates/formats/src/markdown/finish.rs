@@ -8,14 +8,14 @@ use std::ops::Range;
 use compact_str::CompactString;
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan};
-use pleach_domain::problem::{Code, Problem};
-use pleach_domain::task::{Hold, Task};
+use pleach_domain::problem::{Problem, ProblemCode};
+use pleach_domain::task::{Task, TaskHold};
 
 use super::Gathered;
 use super::candidate::{CandidateKind, Claim, RawNeed, TaskCandidate};
 use super::leading_id::lookalike;
 use super::phase_label::is_criteria_label;
-use super::task_index::{Needs, TaskIndex};
+use super::task_index::{TaskIndex, TaskNeeds};
 use super::title::without_id;
 use crate::{Document, Identity, TaskPlace};
 
@@ -67,7 +67,7 @@ pub(super) fn document(text: &str, gathered: Gathered) -> Document {
         .collect();
     let known = TaskIndex::new(&raws);
     let needs = raws.iter().zip(written);
-    let mut needs: Vec<Needs> = needs
+    let mut needs: Vec<TaskNeeds> = needs
         .map(|(raw, written)| known.needs(raw.kind, written))
         .collect();
     for raw in &raws {
@@ -232,7 +232,11 @@ fn take_criteria(gathered: &mut Gathered) -> Vec<Problem> {
         }
     }
     let hint = "if they are tasks, put them below another heading";
-    vec![Problem::new(Code::NoId, message).at(first).hint(hint)]
+    vec![
+        Problem::new(ProblemCode::NoId, message)
+            .at(first)
+            .hint(hint),
+    ]
 }
 
 /// Takes the numbers that boxes open with as ids, where most boxes open with one.
@@ -263,11 +267,13 @@ fn take_bare_numbers(raws: &mut [TaskCandidate]) {
 /// Warns of boxes whose mark means different things to different people.
 fn unclear_boxes(raws: &[TaskCandidate]) -> impl Iterator<Item = Problem> {
     let is_held =
-        |raw: &&TaskCandidate| raw.kind == CandidateKind::Checkbox && raw.hold == Hold::Blocked;
+        |raw: &&TaskCandidate| raw.kind == CandidateKind::Checkbox && raw.hold == TaskHold::Blocked;
     raws.iter().filter(is_held).map(|raw| {
         let message = format!("the checkbox at line {} is neither open nor done", raw.line);
         let hint = "write [ ] or [x]; until then the task runs only if selected by its id";
-        Problem::new(Code::Blocked, message).at(raw.line).hint(hint)
+        Problem::new(ProblemCode::Blocked, message)
+            .at(raw.line)
+            .hint(hint)
     })
 }
 
@@ -305,7 +311,7 @@ fn name_tasks(raws: &mut [TaskCandidate], plan: &mut Plan) -> Vec<Identity> {
                 "the tasks at line {first} and line {} have the same text, {:?}",
                 raw.line, raw.title
             );
-            let problem = Problem::new(Code::DuplicateId, message)
+            let problem = Problem::new(ProblemCode::DuplicateId, message)
                 .at(raw.line)
                 .hint("give them ids, or different texts")
                 .about([TaskId::new(&id)]);
@@ -339,7 +345,11 @@ fn without_id_warning(loose: &[(u32, String)]) -> Option<Problem> {
         ),
     };
     let hint = "write an id, or if it is a check, put it below **VERIFY Phase N:**";
-    Some(Problem::new(Code::NoId, message).at(*line).hint(hint))
+    Some(
+        Problem::new(ProblemCode::NoId, message)
+            .at(*line)
+            .hint(hint),
+    )
 }
 
 /// A box opens with what looks like an id and is none.
@@ -349,10 +359,10 @@ fn not_an_id(word: &str, line: u32, id: &str) -> Problem {
     let hint = format!(
         "for an id write {digits}., #{digits}, **{digits}**, T{digits:0>3} or AUTH-{digits}"
     );
-    Problem::new(Code::NoId, message).at(line).hint(hint)
+    Problem::new(ProblemCode::NoId, message).at(line).hint(hint)
 }
 
-fn task(text: &str, raw: TaskCandidate, needs: Needs) -> Task {
+fn task(text: &str, raw: TaskCandidate, needs: TaskNeeds) -> Task {
     let id = raw.id.expect("every task was named");
     let body = text.get(raw.body.clone()).unwrap_or("");
     let is_other = !raw.written.is_empty() && raw.written != raw.title;

@@ -15,12 +15,12 @@ pub(super) struct LeadingId<'t> {
     pub(super) ornament: &'t str,
     pub(super) id: &'t str,
     pub(super) rest: &'t str,
-    pub(super) set_off: SetOff,
+    pub(super) set_off: IdSeparator,
 }
 
 /// How an id is parted from the text behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SetOff {
+pub(super) enum IdSeparator {
     /// By the word Task before it.
     TaskWord,
     /// By `.`, `:`, `)`, a dash or brackets.
@@ -51,16 +51,16 @@ pub(super) fn leading_id(line: &str) -> Option<LeadingId<'_>> {
     }
     let (marked, rest) = set_off(rest)?;
     let set_off = if word {
-        SetOff::TaskWord
+        IdSeparator::TaskWord
     } else if marked || bracketed.is_some() {
-        SetOff::Mark
+        IdSeparator::Mark
     } else {
-        SetOff::Space
+        IdSeparator::Space
     };
     let is_bare_number = id.bytes().all(|byte| byte.is_ascii_digit());
     // `GPIO_4 is low` is about a name, `OC_4. Title` is not.
     let is_name = id.contains('_') || names_a_standard(id);
-    if set_off == SetOff::Space && (is_bare_number || is_name) {
+    if set_off == IdSeparator::Space && (is_bare_number || is_name) {
         return None;
     }
     Some(LeadingId {

@@ -4,7 +4,7 @@
 
 use pleach_domain::id::PhaseNumber;
 
-use super::leading_id::{SetOff, leading_id};
+use super::leading_id::{IdSeparator, leading_id};
 
 /// `Phase 2: Title`, whatever ornament stands before it.
 pub(crate) fn phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
@@ -30,7 +30,7 @@ pub(crate) fn phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
 
 /// `3. Phase 2: Title`, a phase in a file whose headings are all numbered.
 pub(super) fn numbered_phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
-    let found = leading_id(text).filter(|found| found.set_off == SetOff::Mark)?;
+    let found = leading_id(text).filter(|found| found.set_off == IdSeparator::Mark)?;
     let (number, title) = phase_title(found.rest)?;
     let label = found.rest[..found.rest.len() - title.len()].trim_end();
     // `12. Phase 2 of the move` is a task about a phase.

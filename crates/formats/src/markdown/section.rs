@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use pleach_domain::task::{Effort, Hold, Priority};
+use pleach_domain::task::{Effort, Priority, TaskHold};
 
 use super::block::Block;
 use super::candidate::RawNeed;
@@ -95,7 +95,7 @@ impl MarkdownReader<'_> {
             let part = metadata::status_range(text);
             raw.status = metadata::status(text);
             if metadata::is_blocked(text) {
-                raw.hold = Hold::Blocked;
+                raw.hold = TaskHold::Blocked;
             }
             raw.mark = Mark::Status(value.start + part.start..value.start + part.end);
         }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use compact_str::CompactString;
 use pleach_domain::id::{IdRange, SeriesMember, TaskId};
 use pleach_domain::plan::{Plan, Sequence};
-use pleach_domain::problem::{Code, Problem};
+use pleach_domain::problem::{Problem, ProblemCode};
 use pleach_domain::task::{Dependency, IfUnknown};
 
 use super::candidate::{CandidateKind, RawNeed, RawNote, TaskCandidate};
@@ -20,14 +20,14 @@ const FEW: usize = 32;
 
 /// What a task needs.
 #[derive(Debug, Default)]
-pub(super) struct Needs {
+pub(super) struct TaskNeeds {
     pub(super) tasks: Vec<Dependency>,
     /// The tasks again, once they are too many to look through.
     seen: HashSet<TaskId>,
     pub(super) notes: Vec<String>,
 }
 
-impl Needs {
+impl TaskNeeds {
     fn add(&mut self, need: Dependency) {
         let is_known = if self.tasks.len() < FEW {
             self.tasks.iter().any(|known| known.on == need.on)
@@ -128,8 +128,8 @@ impl<'a> TaskIndex<'a> {
             .collect()
     }
 
-    pub(super) fn needs(&self, kind: CandidateKind, written: Vec<RawNeed>) -> Needs {
-        let mut needs = Needs::default();
+    pub(super) fn needs(&self, kind: CandidateKind, written: Vec<RawNeed>) -> TaskNeeds {
+        let mut needs = TaskNeeds::default();
         let otherwise = match kind {
             CandidateKind::Checkbox => IfUnknown::Error,
             CandidateKind::Section => IfUnknown::TakenAsDone,
@@ -184,7 +184,7 @@ impl<'a> TaskIndex<'a> {
     pub(super) fn add_blocking(
         &self,
         raw: &TaskCandidate,
-        needs: &mut [Needs],
+        needs: &mut [TaskNeeds],
         warnings: &mut Vec<Problem>,
     ) {
         let own = raw.id.as_deref().unwrap_or("");
@@ -200,7 +200,9 @@ impl<'a> TaskIndex<'a> {
                 if found.is_empty() {
                     let message =
                         format!("task {own} says that it blocks {id}, which is not in the plan");
-                    warnings.push(Problem::new(Code::UnknownDependency, message).at(blocked.line));
+                    warnings.push(
+                        Problem::new(ProblemCode::UnknownDependency, message).at(blocked.line),
+                    );
                 }
                 for place in found.iter().filter_map(|id| self.ids.get(*id)) {
                     needs[*place].add(Dependency {
@@ -214,7 +216,7 @@ impl<'a> TaskIndex<'a> {
     }
 
     /// A box `2.` before `2.1` and `2.2` is the whole of which those are the parts, and needs them.
-    pub(super) fn add_parts(&self, identities: &[Identity], needs: &mut [Needs]) {
+    pub(super) fn add_parts(&self, identities: &[Identity], needs: &mut [TaskNeeds]) {
         let is_written_box = |place: &usize| {
             identities[*place] == Identity::WrittenId
                 && self.raws[*place].kind == CandidateKind::Checkbox
@@ -287,7 +289,7 @@ impl<'a> TaskIndex<'a> {
             let found = self.named_by(word);
             if found.is_empty() {
                 let message = format!("the note names task {word}, which is not in the plan");
-                warnings.push(Problem::new(Code::TaskNotFound, message).at(line));
+                warnings.push(Problem::new(ProblemCode::TaskNotFound, message).at(line));
             }
             tasks.extend(
                 found

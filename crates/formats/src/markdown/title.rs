@@ -4,7 +4,7 @@
 
 use super::block::{Block, unguarded};
 use super::depends::without_depends;
-use super::leading_id::{LeadingId, SetOff};
+use super::leading_id::{IdSeparator, LeadingId};
 
 /// The first line of a block as it is written, without annotations.
 pub(super) fn first_line(block: &Block, text: &str) -> String {
@@ -30,7 +30,7 @@ pub(super) fn bold_number<'t>(written: &str, title: &'t str) -> Option<LeadingId
         ornament: "",
         id: &title[..inside.len()],
         rest: rest.trim_start(),
-        set_off: SetOff::Mark,
+        set_off: IdSeparator::Mark,
     })
 }
 

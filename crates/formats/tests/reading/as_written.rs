@@ -1,6 +1,6 @@
 //! Plans as people write them: what counts in prose only, what is a check, what is an id.
 
-use pleach_domain::task::{Hold, Priority};
+use pleach_domain::task::{Priority, TaskHold};
 
 use crate::check;
 
@@ -109,8 +109,8 @@ fn blocked_is_pending_and_held() {
         "### 1. A\n**Status**: [BLOCKED] (by the vendor)\n### 2. B\n**Status**: [RESEARCHING]\n**Depends On**: 1\n",
     )
     .plan;
-    let holds: Vec<Hold> = plan.tasks.iter().map(|task| task.hold).collect();
-    assert_eq!(holds, [Hold::Blocked, Hold::None]);
+    let holds: Vec<TaskHold> = plan.tasks.iter().map(|task| task.hold).collect();
+    assert_eq!(holds, [TaskHold::Blocked, TaskHold::None]);
     assert_eq!(plan.tasks[1].needs[0].on.as_str(), "1");
 }
 

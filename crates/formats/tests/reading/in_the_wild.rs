@@ -1,6 +1,6 @@
 //! Shapes of plans that are common in public repositories.
 
-use pleach_domain::task::Hold;
+use pleach_domain::task::TaskHold;
 use pleach_formats::{Marker, set_markers};
 
 use crate::check;
@@ -115,8 +115,11 @@ fn a_box_that_is_neither_open_nor_done_is_held_and_told() {
     let text = "- [ ] 1. A\n- [-] 2. B\n  - [ ] 2.1 inside\n- [>] 3. C (depends: 2)\n";
     check(text, "1 [ ] A\n2 [ ] B\n3 [ ] C < 2");
     let document = pleach_formats::read(text);
-    let holds: Vec<Hold> = document.plan.tasks.iter().map(|task| task.hold).collect();
-    assert_eq!(holds, [Hold::None, Hold::Blocked, Hold::Blocked]);
+    let holds: Vec<TaskHold> = document.plan.tasks.iter().map(|task| task.hold).collect();
+    assert_eq!(
+        holds,
+        [TaskHold::None, TaskHold::Blocked, TaskHold::Blocked]
+    );
     let lines: Vec<Option<u32>> = document.plan.warnings.iter().map(|w| w.line).collect();
     assert_eq!(lines, [Some(2), Some(4)]);
     let open = [document.change(1, Marker::Pending)];

@@ -10,7 +10,7 @@ use pleach_system::files::plain_file::{self, LARGEST_RULES};
 
 use super::CaptureError;
 use super::staging::Staging;
-use super::walk::{self, Kind, Loose};
+use super::walk::{self, LooseFile, LooseKind};
 use crate::git::{ignored, os_str};
 use crate::index::folder_of;
 
@@ -24,7 +24,7 @@ pub(super) struct Unignored {
 
 impl Staging<'_> {
     /// The files and links that are not ignored, those in folders that are not ignored included.
-    pub(super) fn unignored(&self, loose: Vec<Loose>) -> Result<Unignored, CaptureError> {
+    pub(super) fn unignored(&self, loose: Vec<LooseFile>) -> Result<Unignored, CaptureError> {
         let root = self.worktree.path();
         let (mut taken, mut folders) = (Vec::new(), Vec::new());
         let mut level = loose;
@@ -34,12 +34,12 @@ impl Staging<'_> {
             let (mut links, mut deeper) = (Vec::new(), Vec::new());
             for loose in level {
                 match loose.kind {
-                    Kind::Folder => {
+                    LooseKind::Folder => {
                         deeper.extend(walk::children(root, &loose.path, self.manners)?);
                         folders.push(loose.path);
                     }
-                    Kind::Link => links.push(loose.path),
-                    Kind::File => {
+                    LooseKind::Link => links.push(loose.path),
+                    LooseKind::File => {
                         if walk::open_up(root, &loose.path, self.manners)? {
                             taken.push(loose.path);
                         }

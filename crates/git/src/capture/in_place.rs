@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Access, access};
 
-use super::staging::{Pristine, Staged, Staging, read_index};
-use super::walk::Manners;
+use super::staging::{PristineIndex, Staged, Staging, read_index};
+use super::walk::UnreadablePolicy;
 use super::{CaptureError, is_plain_file};
 use crate::git::{CommitId, GitError, Store, TreeId, os_str, parse_id};
 use crate::index::{Index, RawId};
@@ -43,16 +43,16 @@ pub fn tree_of_folder(store: &Store) -> Result<TreeId, CaptureError> {
     let nothing = store.nothing()?;
     let folder = store.plain_folder().unwrap_or(store.home()).to_owned();
     let place = Worktree::in_place(store, folder, String::new(), nothing);
-    Ok(Staging::of(store, &place, &[])?.stage_in_place()?.tree)
+    Ok(Staging::begin(store, &place, &[])?.stage_in_place()?.tree)
 }
 
-impl Manners {
+impl UnreadablePolicy {
     /// How to go about the files of a worktree that nobody else is in, or of a folder of the user's.
     pub(super) fn in_a(worktree: &Worktree) -> Self {
         if worktree.is_in_place() {
-            Self::PassOver
+            Self::Skip
         } else {
-            Self::OpenUp
+            Self::MakeReadable
         }
     }
 }
@@ -89,7 +89,7 @@ impl Staging<'_> {
         };
         let tree: TreeId = tree.parse().map_err(|_| garbled())?;
         let index = Index::parse(&bytes, self.id_size()).ok_or_else(garbled)?;
-        let pristine = Pristine {
+        let pristine = PristineIndex {
             bytes: &bytes,
             index,
             written,

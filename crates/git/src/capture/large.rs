@@ -10,7 +10,7 @@ use pleach_system::files::plain_file;
 use super::CaptureError;
 use super::staging::{Staging, push_path};
 use crate::git::{nul_separated, os_str};
-use crate::index::Tracked;
+use crate::index::IndexEntry;
 
 /// Begins every pointer.
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
@@ -20,7 +20,7 @@ impl Staging<'_> {
     pub(super) fn large_files(
         &self,
         files: &[&[u8]],
-        expected: &[Tracked<'_>],
+        expected: &[IndexEntry<'_>],
     ) -> Result<Vec<PathBuf>, CaptureError> {
         let are_rules = |path: &[u8]| path.ends_with(b".gitattributes");
         let has_rules = expected.iter().any(|entry| are_rules(&entry.path));

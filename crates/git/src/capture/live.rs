@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::CaptureError;
-use super::staging::{Aside, Staging};
-use super::walk::{self, Kind, Loose, Manners, Walked};
+use super::staging::{Staging, TemporaryObjects};
+use super::walk::{self, LooseFile, LooseKind, UnreadablePolicy, WalkResult};
 use crate::git::{CommitId, Store, TreeId, os_str};
-use crate::index::{Lookup, Noted};
+use crate::index::{EntryLookup, FileStamp};
 use crate::weave;
 use crate::worktree::Worktree;
 
 /// What a worktree held when it was looked at.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct LiveSnapshot {
     tree: TreeId,
     /// By what it is known again; nothing, where a later change might not show.
-    sight: Option<Sight>,
+    sight: Option<LiveStamp>,
     /// New folders that are not ignored, so that one has to look into them.
     folders: BTreeSet<Vec<u8>>,
     has_read: bool,
 }
 
-impl Seen {
+impl LiveSnapshot {
     /// All files as one tree, those that are in no commit included.
     pub(crate) fn tree(&self) -> &TreeId {
         &self.tree
@@ -42,21 +42,21 @@ pub(crate) fn look(
     store: &Store,
     worktree: &Worktree,
     leave_out: &[PathBuf],
-    aside: Aside<'_>,
-    before: Option<&Seen>,
-) -> Result<Seen, CaptureError> {
+    aside: TemporaryObjects<'_>,
+    before: Option<&LiveSnapshot>,
+) -> Result<LiveSnapshot, CaptureError> {
     let now = SystemTime::now();
     // What the agent committed meanwhile is in its files as well, and in the store only when it has ended.
     let basis_tree = weave::tree_of(store, worktree.basis())?;
     let (start, start_tree) = (worktree.basis().clone(), basis_tree.clone());
-    let mut staging = Staging::of(store, worktree, leave_out)?;
-    staging.manners = Manners::LookOn;
+    let mut staging = Staging::begin(store, worktree, leave_out)?;
+    staging.manners = UnreadablePolicy::AssumeUnchanged;
     staging.aside = Some(aside);
     let nowhere = BTreeSet::new();
     let folders = before.map_or(&nowhere, |before| &before.folders);
     let mut sight = None;
     let staged = staging.stage_unless((&start, &start_tree), &basis_tree, |lookup, found| {
-        let now = Sight::of(worktree, &start, lookup, found, folders);
+        let now = LiveStamp::take(worktree, &start, lookup, found, folders);
         let before = before.filter(|before| before.sight.as_ref() == Some(&now));
         sight = Some(now);
         before.map(|before| before.tree.clone())
@@ -70,7 +70,7 @@ pub(crate) fn look(
     // Nobody looked into folders that turned up only now.
     let is_whole = before.map_or(&nowhere, |before| &before.folders) == &folders;
     let sight = sight.filter(|sight| is_whole && sight.is_settled(now));
-    Ok(Seen {
+    Ok(LiveSnapshot {
         tree: staged.tree,
         sight,
         folders,
@@ -80,50 +80,53 @@ pub(crate) fn look(
 
 /// Everything that the tree of a worktree depends on, without any content.
 #[derive(Debug, PartialEq, Eq)]
-struct Sight {
+struct LiveStamp {
     start: CommitId,
     /// The agent's own index, which names files that it added.
-    index: Option<Noted>,
+    index: Option<FileStamp>,
     /// What is not as it was checked out.
-    things: BTreeMap<Vec<u8>, Thing>,
+    things: BTreeMap<Vec<u8>, PathState>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Thing {
+enum PathState {
     Gone,
     Folder,
-    Other(Noted),
+    Other(FileStamp),
 }
 
-impl Sight {
-    fn of(
+impl LiveStamp {
+    fn take(
         worktree: &Worktree,
         start: &CommitId,
-        lookup: &Lookup<'_>,
-        found: &Walked,
+        lookup: &EntryLookup<'_>,
+        found: &WalkResult,
         folders: &BTreeSet<Vec<u8>>,
     ) -> Self {
         let root = worktree.path();
         let gone = found.stays.iter().enumerate();
         let gone = gone.filter(|(_, stays)| !**stays).map(|(at, _)| at);
         let read = found.doubtful.iter().chain(&found.changed).copied();
-        let mut things: BTreeMap<Vec<u8>, Thing> = gone
+        let mut things: BTreeMap<Vec<u8>, PathState> = gone
             .chain(read)
             .map(|at| lookup.entries[at].path.to_vec())
             .map(|path| (path.clone(), thing(root, &path)))
             .collect();
         let mut level = found.loose.clone();
-        while let Some(Loose { path, kind }) = level.pop() {
-            if kind != Kind::Folder {
+        while let Some(LooseFile { path, kind }) = level.pop() {
+            if kind != LooseKind::Folder {
                 let thing = thing(root, &path);
                 things.insert(path, thing);
                 continue;
             }
             if folders.contains(&path) {
                 // A folder that vanishes is seen next time.
-                level.extend(walk::children(root, &path, Manners::LookOn).unwrap_or_default());
+                level.extend(
+                    walk::children(root, &path, UnreadablePolicy::AssumeUnchanged)
+                        .unwrap_or_default(),
+                );
             }
-            things.insert(path, Thing::Folder);
+            things.insert(path, PathState::Folder);
         }
         Self {
             start: start.clone(),
@@ -135,8 +138,8 @@ impl Sight {
     /// Whether any change after a moment shows.
     fn is_settled(&self, moment: SystemTime) -> bool {
         let things = self.things.values().filter_map(|thing| match thing {
-            Thing::Other(noted) => Some(noted),
-            Thing::Gone | Thing::Folder => None,
+            PathState::Other(noted) => Some(noted),
+            PathState::Gone | PathState::Folder => None,
         });
         things
             .chain(&self.index)
@@ -144,11 +147,11 @@ impl Sight {
     }
 }
 
-fn thing(root: &Path, path: &[u8]) -> Thing {
-    noted(&root.join(os_str(path))).map_or(Thing::Gone, Thing::Other)
+fn thing(root: &Path, path: &[u8]) -> PathState {
+    noted(&root.join(os_str(path))).map_or(PathState::Gone, PathState::Other)
 }
 
-fn noted(path: &Path) -> Option<Noted> {
+fn noted(path: &Path) -> Option<FileStamp> {
     let file = rustix::fs::lstat(path).ok()?;
-    Some(Noted::of(&file))
+    Some(FileStamp::of(&file))
 }

@@ -8,33 +8,33 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::staging::{Staging, is_at_or_below};
-use super::walk::Walked;
-use crate::git::read::{Change, Entry};
+use super::walk::WalkResult;
+use crate::git::read::{ChangedEntry, TreeEntry};
 use crate::git::{CommitId, GitError};
-use crate::index::{GITLINK, LINK, Lookup, RawId, Tracked};
+use crate::index::{EntryLookup, GITLINK, IndexEntry, LINK, RawId};
 
 /// What has to be done to an index, in that order.
 #[derive(Default)]
-pub(super) struct Edits<'a> {
+pub(super) struct IndexEdits<'a> {
     pub(super) dropped: Vec<&'a [u8]>,
-    pub(super) put: Vec<&'a Tracked<'a>>,
+    pub(super) put: Vec<&'a IndexEntry<'a>>,
     /// Files whose content is to be stored, or that git is to find gone.
     pub(super) stored: Vec<&'a [u8]>,
 }
 
 /// What commits of an agent changed: the new entry of each path, if it has one.
 pub(super) struct Overlay {
-    pub(super) entries: HashMap<Vec<u8>, Option<Tracked<'static>>>,
+    pub(super) entries: HashMap<Vec<u8>, Option<IndexEntry<'static>>>,
     /// Whether everything that the commits changed is followed.
     is_whole: bool,
 }
 
 impl Overlay {
     /// What the agent's own commits changed, as far as it is followed.
-    pub(super) fn of(
+    pub(super) fn read_commits(
         staging: &Staging<'_>,
         start: &CommitId,
-        basis: &[Tracked<'_>],
+        basis: &[IndexEntry<'_>],
     ) -> Result<Self, GitError> {
         if start == staging.worktree.basis() {
             return Ok(Self {
@@ -45,15 +45,19 @@ impl Overlay {
         let mut changes = staging.store.changes(staging.worktree.basis(), start)?;
         let all = changes.len();
         // These are compared with the basis.
-        changes.retain(|change| LeftOut::of(staging.leave_out).place(&change.path).is_none());
+        changes.retain(|change| {
+            LeftOutPaths::new(staging.leave_out)
+                .place(&change.path)
+                .is_none()
+        });
         let entries = followed(&changes, basis);
         let mut new = changes.iter().filter_map(|change| change.new.as_ref());
-        let is_whole = entries.len() == all && !new.any(Entry::is_gitlink);
+        let is_whole = entries.len() == all && !new.any(TreeEntry::is_gitlink);
         Ok(Self { entries, is_whole })
     }
 
     /// The entries that should be in the worktree now; a link that is new has yet to be judged.
-    pub(super) fn applied_to<'b>(&self, basis: &'b [Tracked<'b>]) -> Cow<'b, [Tracked<'b>]> {
+    pub(super) fn applied_to<'b>(&self, basis: &'b [IndexEntry<'b>]) -> Cow<'b, [IndexEntry<'b>]> {
         if self.entries.is_empty() {
             return Cow::Borrowed(basis);
         }
@@ -66,18 +70,18 @@ impl Overlay {
             .iter()
             .filter(|entry| !self.entries.contains_key(&entry.path[..]));
         let is_judged =
-            |entry: &&Tracked<'_>| entry.mode != LINK || links.contains(&entry.path[..]);
+            |entry: &&IndexEntry<'_>| entry.mode != LINK || links.contains(&entry.path[..]);
         let added = self.entries.values().flatten().filter(is_judged);
-        let mut entries: Vec<Tracked<'b>> = untouched.chain(added).cloned().collect();
+        let mut entries: Vec<IndexEntry<'b>> = untouched.chain(added).cloned().collect();
         entries.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         Cow::Owned(entries)
     }
 
     /// Whether edits do nothing but what the agent's commits did.
-    pub(super) fn is_all_of(&self, edits: &Edits<'_>) -> bool {
+    pub(super) fn is_all_of(&self, edits: &IndexEdits<'_>) -> bool {
         let files = self.entries.values().flatten().count();
         let all = (self.entries.len() - files, files, 0);
-        let Edits {
+        let IndexEdits {
             dropped,
             put,
             stored,
@@ -86,8 +90,8 @@ impl Overlay {
     }
 
     /// Brings an index from the basis to what the agent committed, as far as it is there.
-    pub(super) fn edits(&self, lookup: &Lookup<'_>, found: &Walked) -> Edits<'_> {
-        let mut edits = Edits::default();
+    pub(super) fn edits(&self, lookup: &EntryLookup<'_>, found: &WalkResult) -> IndexEdits<'_> {
+        let mut edits = IndexEdits::default();
         for (path, entry) in &self.entries {
             let is_there = lookup.position(path).is_some_and(|at| found.stays[at]);
             match entry {
@@ -102,19 +106,19 @@ impl Overlay {
 /// The changes that are followed: submodules stay as the basis has them, and nested repositories are no
 /// submodules.
 fn followed(
-    changes: &[Change],
-    basis: &[Tracked<'_>],
-) -> HashMap<Vec<u8>, Option<Tracked<'static>>> {
+    changes: &[ChangedEntry],
+    basis: &[IndexEntry<'_>],
+) -> HashMap<Vec<u8>, Option<IndexEntry<'static>>> {
     let submodules: Vec<&[u8]> = basis
         .iter()
         .filter(|entry| entry.mode == GITLINK)
         .map(|entry| &entry.path[..])
         .collect();
-    let new = |change: &Change| {
+    let new = |change: &ChangedEntry| {
         let new = change.new.as_ref()?;
         let mode = u32::from_str_radix(&new.mode, 8).ok()?;
         let id = RawId::parse(&new.id)?;
-        (mode != GITLINK).then(|| Tracked {
+        (mode != GITLINK).then(|| IndexEntry {
             path: Cow::Owned(change.path.clone()),
             mode,
             id,
@@ -141,13 +145,13 @@ fn followed(
 }
 
 /// Which of the paths that are left out have changed.
-pub(super) struct LeftOut<'a> {
+pub(super) struct LeftOutPaths<'a> {
     paths: &'a [PathBuf],
     changed: Vec<bool>,
 }
 
-impl<'a> LeftOut<'a> {
-    pub(super) fn of(paths: &'a [PathBuf]) -> Self {
+impl<'a> LeftOutPaths<'a> {
+    pub(super) fn new(paths: &'a [PathBuf]) -> Self {
         Self {
             paths,
             changed: vec![false; paths.len()],

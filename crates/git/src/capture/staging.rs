@@ -13,10 +13,10 @@ use pleach_system::process::Cancel;
 
 use super::CaptureError;
 use super::ignored::Unignored;
-use super::overlay::{Edits, LeftOut, Overlay};
-use super::walk::{self, Manners, Walked};
+use super::overlay::{IndexEdits, LeftOutPaths, Overlay};
+use super::walk::{self, UnreadablePolicy, WalkResult};
 use crate::git::{Call, CommitId, GitError, Store, TreeId, os_str, parse_id};
-use crate::index::{FORGET, Index, Lookup, RawId, Tracked, folder_of};
+use crate::index::{EntryLookup, FORGET, Index, IndexEntry, RawId, folder_of};
 use crate::worktree::Worktree;
 
 /// The files of a worktree, as one tree.
@@ -61,14 +61,14 @@ pub(super) struct Staging<'a> {
     pub(super) worktree: &'a Worktree,
     pub(super) scratch: tempfile::TempDir,
     pub(super) leave_out: &'a [PathBuf],
-    pub(super) manners: Manners,
+    pub(super) manners: UnreadablePolicy,
     /// Where new objects go and who may stop it, if they do not go to the store.
-    pub(super) aside: Option<Aside<'a>>,
+    pub(super) aside: Option<TemporaryObjects<'a>>,
 }
 
 /// A look that is not to last.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Aside<'a> {
+pub(crate) struct TemporaryObjects<'a> {
     /// A folder of objects that borrows those of the store.
     pub(crate) objects: &'a Path,
     /// Breaks it off.
@@ -76,14 +76,14 @@ pub(crate) struct Aside<'a> {
 }
 
 /// An index as it was right after a checkout.
-pub(super) struct Pristine<'a> {
+pub(super) struct PristineIndex<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) index: Index<'a>,
     pub(super) written: SystemTime,
 }
 
 impl<'a> Staging<'a> {
-    pub(super) fn of(
+    pub(super) fn begin(
         store: &'a Store,
         worktree: &'a Worktree,
         leave_out: &'a [PathBuf],
@@ -98,7 +98,7 @@ impl<'a> Staging<'a> {
             } else {
                 leave_out
             },
-            manners: Manners::in_a(worktree),
+            manners: UnreadablePolicy::in_a(worktree),
             aside: None,
         })
     }
@@ -120,7 +120,7 @@ impl<'a> Staging<'a> {
         &self,
         start: (&CommitId, &TreeId),
         basis: &TreeId,
-        known: impl FnOnce(&Lookup<'_>, &Walked) -> Option<TreeId>,
+        known: impl FnOnce(&EntryLookup<'_>, &WalkResult) -> Option<TreeId>,
     ) -> Result<Staged, CaptureError> {
         // What the checkout left remembers each file, which saves reading the unchanged ones.
         let (bytes, written) = read_index(self.worktree.pristine_index());
@@ -129,7 +129,7 @@ impl<'a> Staging<'a> {
         if let Some(index) = index.filter(|index| root.is_some() && index.tree == root) {
             let bytes = &bytes;
             return self.stage_from(
-                &Pristine {
+                &PristineIndex {
                     bytes,
                     index,
                     written,
@@ -148,7 +148,7 @@ impl<'a> Staging<'a> {
         })?;
         let bytes = &bytes;
         self.stage_from(
-            &Pristine {
+            &PristineIndex {
                 bytes,
                 index,
                 written,
@@ -161,15 +161,15 @@ impl<'a> Staging<'a> {
 
     pub(super) fn stage_from(
         &self,
-        pristine: &Pristine<'_>,
+        pristine: &PristineIndex<'_>,
         (start, start_tree): (&CommitId, &TreeId),
         basis: &TreeId,
-        known: impl FnOnce(&Lookup<'_>, &Walked) -> Option<TreeId>,
+        known: impl FnOnce(&EntryLookup<'_>, &WalkResult) -> Option<TreeId>,
     ) -> Result<Staged, CaptureError> {
-        let Pristine { index, written, .. } = pristine;
-        let overlay = Overlay::of(self, start, &index.entries)?;
+        let PristineIndex { index, written, .. } = pristine;
+        let overlay = Overlay::read_commits(self, start, &index.entries)?;
         let expected = overlay.applied_to(&index.entries);
-        let lookup = Lookup::of(&expected);
+        let lookup = EntryLookup::new(&expected);
         let mut found = walk::walk(self.worktree.path(), &lookup, *written, self.manners)?;
         if let Some(tree) = known(&lookup, &found) {
             return Ok(Staged::known(tree));
@@ -188,7 +188,7 @@ impl<'a> Staging<'a> {
         taken.extend(self.chosen(&overlay, &lookup, theirs)?);
         changed.retain(|path| !self.passes_over(path));
         taken.retain(|path| !self.passes_over(path));
-        let mut left_out = LeftOut::of(self.leave_out);
+        let mut left_out = LeftOutPaths::new(self.leave_out);
         let mut edits = overlay.edits(&lookup, &found);
         for (at, entry) in expected.iter().enumerate() {
             if !found.stays[at] && !left_out.takes(&entry.path) {
@@ -253,7 +253,11 @@ impl<'a> Staging<'a> {
     }
 
     /// The paths of the entries whose files are not as they say.
-    fn changed(&self, lookup: &Lookup<'_>, found: &Walked) -> Result<Vec<Vec<u8>>, CaptureError> {
+    fn changed(
+        &self,
+        lookup: &EntryLookup<'_>,
+        found: &WalkResult,
+    ) -> Result<Vec<Vec<u8>>, CaptureError> {
         let mut changed = found.changed.clone();
         let fits_a_line = |at: &&usize| {
             let path = &lookup.entries[**at].path;
@@ -274,7 +278,7 @@ impl<'a> Staging<'a> {
     }
 
     /// The ids that files would have if they were stored byte for byte.
-    fn raw_ids(&self, lookup: &Lookup<'_>, files: &[&usize]) -> Result<Vec<String>, GitError> {
+    fn raw_ids(&self, lookup: &EntryLookup<'_>, files: &[&usize]) -> Result<Vec<String>, GitError> {
         if files.is_empty() {
             return Ok(Vec::new());
         }
@@ -300,11 +304,11 @@ impl<'a> Staging<'a> {
 
     fn apply(
         &self,
-        edits: &Edits<'_>,
-        pristine: &Pristine<'_>,
+        edits: &IndexEdits<'_>,
+        pristine: &PristineIndex<'_>,
         basis: &TreeId,
     ) -> Result<TreeId, CaptureError> {
-        let Edits {
+        let IndexEdits {
             dropped,
             put,
             stored,
@@ -354,7 +358,11 @@ impl<'a> Staging<'a> {
     ///
     /// Git goes by whole seconds when it tells whether a file is unchanged, and would read every file
     /// that is as old as its index. We know better: what is not stored anew is as it was.
-    fn write_index(&self, pristine: &Pristine<'_>, stored: &[&[u8]]) -> Result<(), CaptureError> {
+    fn write_index(
+        &self,
+        pristine: &PristineIndex<'_>,
+        stored: &[&[u8]],
+    ) -> Result<(), CaptureError> {
         let stored: HashSet<&[u8]> = stored.iter().copied().collect();
         let entries = pristine.index.entries.iter();
         let changed = entries.filter(|entry| stored.contains(&entry.path[..]));
@@ -371,7 +379,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Entries that were to be left alone but lost their folder to a file.
-    fn pushed_out(&self, edits: &Edits<'_>, pristine: &Pristine<'_>) -> Vec<u8> {
+    fn pushed_out(&self, edits: &IndexEdits<'_>, pristine: &PristineIndex<'_>) -> Vec<u8> {
         let mut lines = Vec::new();
         for path in self.leave_out {
             let path = path.as_os_str().as_bytes();
@@ -380,7 +388,7 @@ impl<'a> Staging<'a> {
             if files.any(|file| is_at_or_below(path, file)) {
                 let entries = pristine.index.entries.iter();
                 let entries = entries.filter(|entry| is_at_or_below(&entry.path, path));
-                lines.extend(entries.flat_map(Tracked::put));
+                lines.extend(entries.flat_map(IndexEntry::put));
             }
         }
         lines
@@ -400,7 +408,7 @@ impl<'a> Staging<'a> {
     }
 }
 
-impl Tracked<'_> {
+impl IndexEntry<'_> {
     /// The line that makes `update-index --index-info -z` put this entry.
     fn put(&self) -> Vec<u8> {
         let mut line = format!("{:o} {}\t", self.mode, self.id).into_bytes();

@@ -16,60 +16,60 @@ use rustix::io::Errno;
 use super::CaptureError;
 use super::staging::is_at_or_below;
 use crate::git::os_str;
-use crate::index::{GITLINK, Likeness, Lookup, Tracked, among};
+use crate::index::{EntryLookup, GITLINK, IndexEntry, Likeness, among};
 
 /// Something in the worktree that no entry stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Loose {
+pub(super) struct LooseFile {
     pub(super) path: Vec<u8>,
-    pub(super) kind: Kind,
+    pub(super) kind: LooseKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LooseKind {
     File,
     Link,
     Folder,
 }
 
 /// What a walk found.
-pub(super) struct Walked {
+pub(super) struct WalkResult {
     /// Whether each of the entries is still there, or stays whether it is or not.
     pub(super) stays: Vec<bool>,
     /// Entries whose files have to be read.
     pub(super) doubtful: Vec<usize>,
     /// Entries whose files are certainly not what they were.
     pub(super) changed: Vec<usize>,
-    pub(super) loose: Vec<Loose>,
+    pub(super) loose: Vec<LooseFile>,
     /// Entries in whose place is a pipe, a socket or a device.
     pub(super) special: Vec<usize>,
 }
 
 /// How to go about files that their owner may not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manners {
+pub(super) enum UnreadablePolicy {
     /// They are opened up: nobody else is there any more.
-    OpenUp,
+    MakeReadable,
     /// They are taken for unchanged, and what vanishes meanwhile for gone: somebody is at work.
-    LookOn,
+    AssumeUnchanged,
     /// They stay closed, and whoever takes files says which were passed over: the folder is the user's.
-    PassOver,
+    Skip,
 }
 
 /// Walks all folders that hold expected entries; others are only named.
 pub(super) fn walk(
     root: &Path,
-    lookup: &Lookup<'_>,
+    lookup: &EntryLookup<'_>,
     seen: SystemTime,
-    manners: Manners,
-) -> Result<Walked, CaptureError> {
-    let is_gitlink = |entry: &Tracked<'_>| entry.mode == GITLINK;
-    let mut walk = Walk {
+    manners: UnreadablePolicy,
+) -> Result<WalkResult, CaptureError> {
+    let is_gitlink = |entry: &IndexEntry<'_>| entry.mode == GITLINK;
+    let mut walk = WorktreeWalk {
         root,
         lookup,
         seen,
         manners,
-        found: Walked {
+        found: WalkResult {
             stays: lookup.entries.iter().map(is_gitlink).collect(),
             doubtful: Vec::new(),
             changed: Vec::new(),
@@ -95,22 +95,22 @@ pub(super) fn walk(
     Ok(walk.found)
 }
 
-struct Walk<'a> {
+struct WorktreeWalk<'a> {
     root: &'a Path,
-    lookup: &'a Lookup<'a>,
+    lookup: &'a EntryLookup<'a>,
     seen: SystemTime,
-    manners: Manners,
-    found: Walked,
+    manners: UnreadablePolicy,
+    found: WalkResult,
     folders: Vec<Vec<u8>>,
 }
 
-impl Walk<'_> {
+impl WorktreeWalk<'_> {
     /// Goes on without a folder that cannot be read, if that is the way to go about it.
     fn pass_over(&mut self, folder: &[u8], error: io::Error) -> io::Result<()> {
         match (self.manners, error.kind()) {
-            (Manners::OpenUp, _) => Err(error),
+            (UnreadablePolicy::MakeReadable, _) => Err(error),
             // Nothing is known of it then, least of all that it is empty.
-            (Manners::PassOver, _) if folder.is_empty() => Err(error),
+            (UnreadablePolicy::Skip, _) if folder.is_empty() => Err(error),
             (_, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
             (_, io::ErrorKind::PermissionDenied) => {
                 for (at, entry) in self.lookup.entries.iter().enumerate() {
@@ -147,7 +147,7 @@ impl Walk<'_> {
             Ok(file) => file,
         };
         self.found.stays[known] = true;
-        if self.manners == Manners::LookOn && is_closed(&file) {
+        if self.manners == UnreadablePolicy::AssumeUnchanged && is_closed(&file) {
             return Ok(());
         }
         match self.lookup.entries[known].likeness(&file, self.seen) {
@@ -156,8 +156,8 @@ impl Walk<'_> {
             Likeness::Other => self.found.changed.push(known),
         }
         match self.manners {
-            Manners::OpenUp => open_up_file(self.root, &path(), &file),
-            Manners::LookOn | Manners::PassOver => Ok(()),
+            UnreadablePolicy::MakeReadable => open_up_file(self.root, &path(), &file),
+            UnreadablePolicy::AssumeUnchanged | UnreadablePolicy::Skip => Ok(()),
         }
     }
 
@@ -186,8 +186,8 @@ const LONGEST_PATH: usize = 4096;
 pub(super) fn children(
     root: &Path,
     folder: &[u8],
-    manners: Manners,
-) -> Result<Vec<Loose>, CaptureError> {
+    manners: UnreadablePolicy,
+) -> Result<Vec<LooseFile>, CaptureError> {
     let place = root.join(os_str(folder));
     let mut found = Vec::new();
     let visit = |_: BorrowedFd<'_>, name: &CStr, kind| {
@@ -200,9 +200,10 @@ pub(super) fn children(
     let buffer = &mut Vec::with_capacity(1 << 15);
     let read = read_folder(root, folder, buffer, manners, visit);
     match read {
-        Err(_) if manners == Manners::LookOn => Ok(Vec::new()),
+        Err(_) if manners == UnreadablePolicy::AssumeUnchanged => Ok(Vec::new()),
         Err(error)
-            if manners == Manners::PassOver && error.kind() == io::ErrorKind::PermissionDenied =>
+            if manners == UnreadablePolicy::Skip
+                && error.kind() == io::ErrorKind::PermissionDenied =>
         {
             Ok(Vec::new())
         }
@@ -211,14 +212,18 @@ pub(super) fn children(
 }
 
 /// Makes sure that a file can be read; `false` if it cannot, and that is to be left so.
-pub(super) fn open_up(root: &Path, path: &[u8], manners: Manners) -> Result<bool, CaptureError> {
+pub(super) fn open_up(
+    root: &Path,
+    path: &[u8],
+    manners: UnreadablePolicy,
+) -> Result<bool, CaptureError> {
     let place = root.join(os_str(path));
     let file = rustix::fs::lstat(&place).map_err(io::Error::from);
     match manners {
-        Manners::LookOn => return Ok(file.is_ok_and(|file| !is_closed(&file))),
+        UnreadablePolicy::AssumeUnchanged => return Ok(file.is_ok_and(|file| !is_closed(&file))),
         // Whether it can be read is asked of all files together, and told.
-        Manners::PassOver => return Ok(true),
-        Manners::OpenUp => {}
+        UnreadablePolicy::Skip => return Ok(true),
+        UnreadablePolicy::MakeReadable => {}
     }
     file.and_then(|file| open_up_file(root, path, &file))
         .map_err(failed(&place))?;
@@ -236,14 +241,14 @@ fn below(folder: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// Git has no room for pipes, sockets and devices.
-fn loose(path: Vec<u8>, kind: FileType) -> Option<Loose> {
+fn loose(path: Vec<u8>, kind: FileType) -> Option<LooseFile> {
     let kind = match kind {
-        FileType::RegularFile => Kind::File,
-        FileType::Symlink => Kind::Link,
-        FileType::Directory => Kind::Folder,
+        FileType::RegularFile => LooseKind::File,
+        FileType::Symlink => LooseKind::Link,
+        FileType::Directory => LooseKind::Folder,
         _ => return None,
     };
-    Some(Loose { path, kind })
+    Some(LooseFile { path, kind })
 }
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> CaptureError {
@@ -256,7 +261,7 @@ fn read_folder(
     root: &Path,
     path: &[u8],
     buffer: &mut Vec<u8>,
-    manners: Manners,
+    manners: UnreadablePolicy,
     mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType) -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = open_folder(root, Path::new(os_str(path)), manners)?;
@@ -279,11 +284,11 @@ fn read_folder(
     Ok(())
 }
 
-fn open_folder(root: &Path, path: &Path, manners: Manners) -> io::Result<OwnedFd> {
+fn open_folder(root: &Path, path: &Path, manners: UnreadablePolicy) -> io::Result<OwnedFd> {
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let open = || plain_file::open_below(root, path, how);
     match open() {
-        Err(Errno::ACCESS) if manners == Manners::OpenUp => {
+        Err(Errno::ACCESS) if manners == UnreadablePolicy::MakeReadable => {
             plain_file::change_mode(root, path, FileType::Directory, |mode| mode | 0o700)?;
             Ok(open()?)
         }
@@ -291,11 +296,11 @@ fn open_folder(root: &Path, path: &Path, manners: Manners) -> io::Result<OwnedFd
     }
 }
 
-fn stat(folder: BorrowedFd<'_>, name: &CStr, manners: Manners) -> io::Result<Stat> {
+fn stat(folder: BorrowedFd<'_>, name: &CStr, manners: UnreadablePolicy) -> io::Result<Stat> {
     let stat = || rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     match stat() {
         // A folder may be read but not entered.
-        Err(Errno::ACCESS) if manners == Manners::OpenUp => {
+        Err(Errno::ACCESS) if manners == UnreadablePolicy::MakeReadable => {
             let mode = rustix::fs::fstat(folder)?.st_mode;
             rustix::fs::fchmod(folder, Mode::from_raw_mode(mode) | Mode::RWXU)?;
             Ok(stat()?)
@@ -318,7 +323,7 @@ fn is_closed(file: &Stat) -> bool {
 }
 
 /// Whether somebody filled the empty folder of a submodule with files of no repository.
-fn holds_plain_files(root: &Path, path: &[u8], manners: Manners) -> io::Result<bool> {
+fn holds_plain_files(root: &Path, path: &[u8], manners: UnreadablePolicy) -> io::Result<bool> {
     if root
         .join(os_str(path))
         .join(".git")

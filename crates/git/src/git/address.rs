@@ -32,11 +32,11 @@ pub enum BadAddress {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     text: String,
-    way: Way,
+    way: Transport,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Way {
+enum Transport {
     Http(HttpHost),
     Ssh { host: String },
     Other,
@@ -83,9 +83,9 @@ impl Address {
             Some((host, _)) if !host.contains('/') => {
                 let name = host.rsplit('@').next().unwrap_or(host).to_owned();
                 refuse_dash([host, &name])?;
-                Way::Ssh { host: name }
+                Transport::Ssh { host: name }
             }
-            _ => Way::Other,
+            _ => Transport::Other,
         };
         let text = text.to_owned();
         Ok((Self { text, way }, UserInfo::default()))
@@ -103,17 +103,17 @@ impl Address {
             "https" | "http" => {
                 let protocol = if scheme == "https" { "https" } else { "http" };
                 let host = plain_host(protocol, host)?;
-                (None, Way::Http(HttpHost { protocol, host }))
+                (None, Transport::Http(HttpHost { protocol, host }))
             }
             "ssh" | "git+ssh" | "ssh+git" => {
                 refuse_dash([authority, host])?;
                 let host = host.to_ascii_lowercase();
-                (info.user.clone(), Way::Ssh { host })
+                (info.user.clone(), Transport::Ssh { host })
             }
-            _ => (None, Way::Other),
+            _ => (None, Transport::Other),
         };
         let host = match &way {
-            Way::Http(known) => &known.host,
+            Transport::Http(known) => &known.host,
             _ => host,
         };
         let user = user.map(|user| format!("{}@", user.reveal()));
@@ -145,28 +145,28 @@ impl Address {
     /// The server's name, if there is a server.
     pub fn host(&self) -> Option<&str> {
         match &self.way {
-            Way::Http(server) => Some(&server.host),
-            Way::Ssh { host } => Some(host),
-            Way::Other => None,
+            Transport::Http(server) => Some(&server.host),
+            Transport::Ssh { host } => Some(host),
+            Transport::Other => None,
         }
     }
 
     pub fn http_host(&self) -> Option<&HttpHost> {
         match &self.way {
-            Way::Http(server) => Some(server),
+            Transport::Http(server) => Some(server),
             _ => None,
         }
     }
 
     pub fn is_ssh(&self) -> bool {
-        matches!(self.way, Way::Ssh { .. })
+        matches!(self.way, Transport::Ssh { .. })
     }
 
     /// Where a browser and programs would find this server: the same by HTTP, the usual way by ssh.
     pub fn web_host(&self) -> Option<HttpHost> {
         match &self.way {
-            Way::Http(server) => Some(server.clone()),
-            Way::Ssh { host } => {
+            Transport::Http(server) => Some(server.clone()),
+            Transport::Ssh { host } => {
                 let plain = plain_host("https", host).ok()?;
                 // The port is that of ssh.
                 let name = match plain.rsplit_once(':') {
@@ -178,14 +178,14 @@ impl Address {
                     host: name.to_owned(),
                 })
             }
-            Way::Other => None,
+            Transport::Other => None,
         }
     }
 
     /// The place on its server, without what git does not need: `owner/name`.
     pub fn path_on_server(&self) -> Option<&str> {
         let path = match (&self.way, self.text.split_once("://")) {
-            (Way::Other, _) => return None,
+            (Transport::Other, _) => return None,
             (_, Some((_, rest))) => rest.split_once('/')?.1,
             (_, None) => self.text.split_once(':')?.1,
         };
@@ -197,7 +197,7 @@ impl Address {
 
     /// The same place on a server whose name the user has shortened.
     pub(crate) fn on_host(mut self, real: &str) -> Self {
-        if let Way::Ssh { host } = &mut self.way {
+        if let Transport::Ssh { host } = &mut self.way {
             real.clone_into(host);
         }
         self
@@ -205,7 +205,7 @@ impl Address {
 
     /// The same place, for somebody who stands elsewhere.
     pub(crate) fn seen_from(mut self, folder: &Path) -> Self {
-        let is_path = self.way == Way::Other && !self.text.contains("://");
+        let is_path = self.way == Transport::Other && !self.text.contains("://");
         if is_path && let Some(text) = folder.join(&self.text).to_str() {
             text.clone_into(&mut self.text);
         }

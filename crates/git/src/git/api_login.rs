@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::address::{HttpHost, UserInfo};
 use super::credentials::{Login, Logins, Secret};
 use super::store::Project;
-use super::{Place, Store, StoreError};
+use super::{CallPlace, Store, StoreError};
 
 /// How long a helper of the user's may take to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -54,8 +54,8 @@ impl Store {
             user.unwrap_or_default()
         );
         let place = match &self.project {
-            Project::Local(checkout) => Place::Users(&checkout.folder),
-            Project::Remote(_) | Project::Plain(_) => Place::Nowhere(self.home()),
+            Project::Local(checkout) => CallPlace::Users(&checkout.folder),
+            Project::Remote(_) | Project::Plain(_) => CallPlace::Nowhere(self.home()),
         };
         let call = self.git.call(place).with_servers();
         let call = call.args(["credential", "fill"]);

@@ -4,16 +4,16 @@
 
 use std::collections::HashMap;
 
-use super::read::{Entry, parse_entries};
+use super::read::{TreeEntry, parse_entries};
 use super::{BlobId, Call, CommitId, GitError, Repository, Store};
 
 /// Who can be asked for objects: the private store, or the user's repository.
-pub trait Objects {
+pub trait ObjectSource {
     /// A call of git there.
     fn call(&self) -> Call;
 
     /// Every entry of a commit's tree, with those of its folders.
-    fn entries(&self, commit: &CommitId) -> Result<Vec<Entry>, GitError> {
+    fn entries(&self, commit: &CommitId) -> Result<Vec<TreeEntry>, GitError> {
         let list = ["ls-tree", "-r", "-z", "--full-tree", commit.as_str()];
         parse_entries("ls-tree", &self.call().args(list).output()?)
     }
@@ -65,13 +65,13 @@ pub trait Objects {
     }
 }
 
-impl Objects for Store {
+impl ObjectSource for Store {
     fn call(&self) -> Call {
         Store::call(self)
     }
 }
 
-impl Objects for Repository {
+impl ObjectSource for Repository {
     fn call(&self) -> Call {
         Repository::call(self)
     }

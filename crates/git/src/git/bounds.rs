@@ -20,7 +20,7 @@ use pleach_system::state_folder::StateFolder;
 
 /// What may be read besides what a call names; each reaches further than the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reach {
+pub(super) enum ReadScope {
     /// Programs and what they are made of; nothing of the home folder.
     System,
     /// The user's settings, wherever they are: all that agents may read as well.
@@ -93,17 +93,17 @@ const NEEDED: [&str; 2] = ["/dev/urandom", "/sys/devices/system/cpu"];
 const BEYOND_DOUBT: Duration = Duration::from_millis(100);
 
 /// What was found readable, by reach, until one of the folders changes that it was found in.
-static KNOWN: Mutex<BTreeMap<Reach, Readable>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<ReadScope, Readable>> = Mutex::new(BTreeMap::new());
 
 /// The bounds of one call.
 #[derive(Debug, Clone)]
 pub(super) struct Bounds {
-    reach: Reach,
+    reach: ReadScope,
     named: Confinement,
 }
 
 impl Bounds {
-    pub(super) fn new(reach: Reach) -> Self {
+    pub(super) fn new(reach: ReadScope) -> Self {
         let named = Confinement {
             write: vec!["/dev/null".into()],
             read: Vec::new(),
@@ -111,13 +111,13 @@ impl Bounds {
         Self { reach, named }
     }
 
-    pub(super) fn widen(&mut self, reach: Reach) {
+    pub(super) fn widen(&mut self, reach: ReadScope) {
         self.reach = self.reach.max(reach);
     }
 
     /// Whether it logs in nowhere, and so needs none of what the user's environment holds for that.
     pub(super) fn is_local(&self) -> bool {
-        self.reach < Reach::Servers
+        self.reach < ReadScope::Servers
     }
 
     pub(super) fn read(&mut self, path: &Path) {
@@ -153,7 +153,7 @@ impl Bounds {
             mut read,
         } = self.named;
         read.extend(readable(self.reach));
-        if self.reach == Reach::Servers {
+        if self.reach == ReadScope::Servers {
             write.push("/dev/tty".into());
             write.extend(security_keys());
             write.extend(temporary_files());
@@ -183,12 +183,12 @@ pub(super) fn temporary_files() -> Option<PathBuf> {
 }
 
 /// How far a program has to reach to read itself and what it is made of.
-pub(super) fn least_reach(program: &Path) -> Reach {
-    let open = readable(Reach::System);
+pub(super) fn least_reach(program: &Path) -> ReadScope {
+    let open = readable(ReadScope::System);
     let is_there = |path: &Path| open.iter().any(|open| path.starts_with(open));
     match program.canonicalize() {
-        Ok(real) if is_there(&real) => Reach::System,
-        _ => Reach::Settings,
+        Ok(real) if is_there(&real) => ReadScope::System,
+        _ => ReadScope::Settings,
     }
 }
 
@@ -215,13 +215,13 @@ fn named_home() -> Option<PathBuf> {
 struct Readable {
     paths: Vec<PathBuf>,
     /// The folders that were divided, and how they were.
-    seen: Vec<(PathBuf, Option<Stamp>)>,
+    seen: Vec<(PathBuf, Option<FolderStamp>)>,
 }
 
 /// What differs once something came into a folder or went: device, number and date.
-type Stamp = (u64, u64, i64, i64);
+type FolderStamp = (u64, u64, i64, i64);
 
-fn readable(reach: Reach) -> Vec<PathBuf> {
+fn readable(reach: ReadScope) -> Vec<PathBuf> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = known.get(&reach).filter(|known| known.is_valid()) {
         return found.paths.clone();
@@ -242,15 +242,15 @@ fn top_folder(path: &Path) -> Option<PathBuf> {
 }
 
 impl Readable {
-    fn look(reach: Reach) -> Self {
+    fn look(reach: ReadScope) -> Self {
         let open: &[&str] = match reach {
-            Reach::System | Reach::Settings => &[],
-            Reach::Servers => &LOGINS,
+            ReadScope::System | ReadScope::Settings => &[],
+            ReadScope::Servers => &LOGINS,
         };
         let mut closed = keys_but(open);
         closed.extend(state());
         let mut paths = Vec::new();
-        if reach == Reach::System {
+        if reach == ReadScope::System {
             let whole = [home(), state()].into_iter().flatten();
             closed.extend(whole.filter_map(|path| top_folder(&path)));
             closed.extend(NO_PROGRAMS.map(PathBuf::from));
@@ -281,7 +281,7 @@ impl Readable {
     fn is_settled(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let before = now.unwrap_or_default().saturating_sub(BEYOND_DOUBT);
-        let is_old = |(_, _, seconds, nanoseconds): Stamp| {
+        let is_old = |(_, _, seconds, nanoseconds): FolderStamp| {
             let whole = i64::try_from(before.as_secs()).unwrap_or(i64::MAX);
             (seconds, nanoseconds) < (whole, i64::from(before.subsec_nanos()))
         };
@@ -313,7 +313,7 @@ fn open_around(folder: &Path, closed: &[&Path], found: &mut Vec<PathBuf>) {
     }
 }
 
-fn stamp(folder: &Path) -> Option<Stamp> {
+fn stamp(folder: &Path) -> Option<FolderStamp> {
     let meta = folder.metadata().ok()?;
     Some((meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec()))
 }
@@ -325,7 +325,7 @@ mod tests {
     use pleach_testkit::TestRepo;
 
     use super::*;
-    use crate::git::{Call, Git, Place, Store};
+    use crate::git::{Call, CallPlace, Git, Store};
 
     struct Scene {
         repo: TestRepo,
@@ -433,7 +433,7 @@ mod tests {
             return;
         }
         let scene = Scene::new();
-        let call = || scene.store.git.call(Place::Users(scene.repo.path()));
+        let call = || scene.store.git.call(CallPlace::Users(scene.repo.path()));
         let branch = ["branch", "made"];
         let why = call().args(branch).output().unwrap_err().to_string();
         assert!(why.contains("Permission denied"), "{why}");

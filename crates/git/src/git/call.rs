@@ -20,7 +20,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group,
 };
 
-use super::bounds::{self, Bounds, Reach};
+use super::bounds::{self, Bounds, ReadScope};
 use super::{GitError, USERS_CONFIG, scrub};
 
 /// How long a call may take that has much to do.
@@ -93,10 +93,10 @@ pub struct Output {
 impl Call {
     /// Begins a call of any program that answers questions about servers and logins.
     pub(crate) fn of(program: &Path) -> Self {
-        Self::within(program, Reach::Servers).with_servers()
+        Self::within(program, ReadScope::Servers).with_servers()
     }
 
-    pub(super) fn within(program: &Path, reach: Reach) -> Self {
+    pub(super) fn within(program: &Path, reach: ReadScope) -> Self {
         let mut command = Command::new(program);
         command
             .env("LC_ALL", "C")
@@ -171,7 +171,7 @@ impl Call {
         self
     }
 
-    pub(super) fn reaching(mut self, reach: Reach) -> Self {
+    pub(super) fn reaching(mut self, reach: ReadScope) -> Self {
         self.bounds.widen(reach);
         self
     }
@@ -179,7 +179,7 @@ impl Call {
     /// Lets it read what the user has set up, wherever that is; not the keys.
     #[must_use]
     pub(crate) fn with_users_settings(self) -> Self {
-        self.reaching(Reach::Settings)
+        self.reaching(ReadScope::Settings)
     }
 
     /// Lets it run programs besides that the user has set up, which make temporary files.
@@ -196,7 +196,7 @@ impl Call {
     #[must_use]
     pub(crate) fn with_servers(self) -> Self {
         // Helpers leave others behind, on purpose, who remember logins for a while.
-        self.reaching(Reach::Servers).withhold(&[STARTED_BY])
+        self.reaching(ReadScope::Servers).withhold(&[STARTED_BY])
     }
 
     /// Uses a private index file, whose folder it writes to.
@@ -218,7 +218,7 @@ impl Call {
     /// Follows the user's own configuration as well, which may say that a repository is safe.
     #[must_use]
     pub fn with_users_config(self) -> Self {
-        self.reaching(Reach::Settings)
+        self.reaching(ReadScope::Settings)
             .withhold(&USERS_CONFIG)
             .inherit(&USERS_CONFIG)
     }

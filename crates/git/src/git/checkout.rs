@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::address::{Address, BadAddress, UserInfo};
 use super::users_config::UsersConfig;
-use super::{Call, CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
+use super::{Call, CallPlace, CommitId, Git, GitError, StoreError, nul_separated, parse_id};
 
 /// The user's repository, seen from one folder of it.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Checkout {
             "--is-shallow-repository",
             "--show-object-format",
         ];
-        let mut found = git.call(Place::Users(&folder)).args(facts).run()?;
+        let mut found = git.call(CallPlace::Users(&folder)).args(facts).run()?;
         if found.code != 0 {
             return Err(refusal(&folder).unwrap_or_else(|| found.failure().into()));
         }
@@ -62,7 +62,7 @@ impl Checkout {
         if is_shallow {
             return Err(StoreError::Shallow { path: folder });
         }
-        let config = UsersConfig::read(git.call(Place::Users(&folder)))?;
+        let config = UsersConfig::read(git.call(CallPlace::Users(&folder)))?;
         if config.is_partial_clone() {
             return Err(StoreError::Partial { path: folder });
         }
@@ -122,7 +122,7 @@ impl Checkout {
 
     /// A call that may change refs and objects here.
     pub(crate) fn writing_call(&self, git: &Git) -> Call {
-        let call = git.call(Place::Users(&self.folder));
+        let call = git.call(CallPlace::Users(&self.folder));
         let folders = self.written();
         folders
             .iter()
@@ -134,7 +134,10 @@ impl Checkout {
             return Ok(());
         }
         let any = ["for-each-ref", "--count=1", "refs/heads", "refs/remotes"];
-        let any = git.call(Place::Users(&self.folder)).args(any).output()?;
+        let any = git
+            .call(CallPlace::Users(&self.folder))
+            .args(any)
+            .output()?;
         if any.is_empty() {
             return Err(self.no_commits());
         }
@@ -153,7 +156,7 @@ impl Checkout {
             let prefix = &branch[..end];
             let full = format!("refs/heads/{prefix}");
             let exists = ["show-ref", "--verify", "--quiet", &full];
-            let call = git.call(Place::Users(&self.folder));
+            let call = git.call(CallPlace::Users(&self.folder));
             if call.args(exists).answer()? {
                 return Err(StoreError::PrefixTaken {
                     branch: prefix.to_owned(),
@@ -168,7 +171,7 @@ impl Checkout {
     pub(crate) fn resolve(&self, git: &Git, name: &str) -> Result<Option<CommitId>, StoreError> {
         let verify = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
         let ask = |name: &str| {
-            git.call(Place::Users(&self.folder))
+            git.call(CallPlace::Users(&self.folder))
                 .args(verify)
                 .arg(name)
                 .run()
@@ -193,7 +196,7 @@ impl Checkout {
 
     /// The commit that is checked out, and what it is compared with when nobody names a base.
     pub(crate) fn head(&self, git: &Git) -> Result<Head, StoreError> {
-        let call = || git.call(Place::Users(&self.folder));
+        let call = || git.call(CallPlace::Users(&self.folder));
         let commit = self.resolve(git, "HEAD")?;
         let commit = commit.ok_or_else(|| self.no_commits())?;
         let branch = call().args(["symbolic-ref", "--quiet", "HEAD"]).run()?;
@@ -234,7 +237,7 @@ impl Checkout {
         branch: &str,
     ) -> Result<Option<String>, StoreError> {
         let format = "--format=%(upstream:remotename)%0a%(upstream:remoteref)";
-        let call = git.call(Place::Users(&self.folder));
+        let call = git.call(CallPlace::Users(&self.folder));
         let printed = call.args(["for-each-ref", format, branch]).output()?;
         let printed = String::from_utf8_lossy(&printed);
         let mut lines = printed.lines();
@@ -254,7 +257,7 @@ impl Checkout {
     ) -> Result<bool, GitError> {
         let ask = ["merge-base", "--is-ancestor", early.as_str(), late.as_str()];
         // As weaving sees history, or a commit could be lost that only looks as if it were in.
-        let call = git.call(Place::Users(&self.folder));
+        let call = git.call(CallPlace::Users(&self.folder));
         call.env("GIT_NO_REPLACE_OBJECTS", "1").args(ask).answer()
     }
 
@@ -282,7 +285,10 @@ impl Checkout {
     /// The full names of the branches that are checked out in any worktree, born or not.
     pub(crate) fn checked_out(&self, git: &Git) -> Result<Vec<String>, StoreError> {
         let list = ["worktree", "list", "--porcelain", "-z"];
-        let printed = git.call(Place::Users(&self.folder)).args(list).output()?;
+        let printed = git
+            .call(CallPlace::Users(&self.folder))
+            .args(list)
+            .output()?;
         let branches = nul_separated(&printed).filter_map(|line| line.strip_prefix(b"branch "));
         let branches = branches.map(|name| String::from_utf8_lossy(name).into_owned());
         Ok(branches.chain(self.half_done()).collect())

@@ -11,7 +11,7 @@ use super::network::FETCHED_WITHIN;
 use super::origin::announced;
 use super::store::{FETCH, Project, REMOTE_HEAD, RemoteProject, home_of, make_home};
 use super::users_config::UsersConfig;
-use super::{Call, Git, Place, Store, StoreError};
+use super::{Call, CallPlace, Git, Store, StoreError};
 
 /// Where branches of the server are noted, as `git clone` does it.
 const BRANCHES: &str = "+refs/heads/*:refs/remotes/origin/*";
@@ -41,7 +41,7 @@ impl Store {
         // Whoever was at it is gone: only one at a time clones there.
         let _ = fs::remove_dir_all(&part);
         let desk = make_home(&part, Path::new("desk"), b"")?;
-        let config = UsersConfig::read(git.call(Place::Nowhere(&desk)))?;
+        let config = UsersConfig::read(git.call(CallPlace::Nowhere(&desk)))?;
         let identity = config.identity();
         let remote = RemoteProject {
             address,
@@ -74,13 +74,13 @@ impl Store {
             _ => "sha1",
         };
         let init = ["init", "--quiet", "--template=", "--object-format", format];
-        let place = Place::Nowhere(self.home());
+        let place = CallPlace::Nowhere(self.home());
         let part = tree.parent().unwrap_or(tree);
         let init = self.git.call(place).writing(part).args(init);
         let init = init.args(["--initial-branch", branch, "--"]).arg(tree);
         init.output()?;
         let git_dir = tree.join(".git");
-        let call = || -> Call { self.git.call(Place::Ours(&git_dir)) };
+        let call = || -> Call { self.git.call(CallPlace::Ours(&git_dir)) };
         let fetch = call().args(FETCH).args(["--update-head-ok", "--"]);
         let fetch = fetch.args([address.as_str(), BRANCHES, "+refs/tags/*:refs/tags/*"]);
         let fetch = fetch.arg(format!("+HEAD:refs/heads/{branch}"));

@@ -17,7 +17,7 @@ pub(super) const NOTES: &str = "PLEACH_LOGIN_NOTES";
 
 /// What became of the logins of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum LoginOutcome {
     /// Nobody had one for this server.
     Missing(String),
     /// This server did not take the one it got.
@@ -67,22 +67,22 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
 }
 
 /// Reads the notes; a rejection says more than a login that was missing later.
-pub(super) fn outcome(notes: &str) -> Option<Outcome> {
+pub(super) fn outcome(notes: &str) -> Option<LoginOutcome> {
     let of = |word: &str| {
         let mut lines = notes.lines().filter_map(|line| line.split_once(' '));
         let found = lines.find(|(first, _)| *first == word)?;
         let (_, host) = found.1.split_once("://")?;
         Some(host.to_owned())
     };
-    let rejected = of("rejected").map(Outcome::Rejected);
-    rejected.or_else(|| of("missing").map(Outcome::Missing))
+    let rejected = of("rejected").map(LoginOutcome::Rejected);
+    rejected.or_else(|| of("missing").map(LoginOutcome::Missing))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ask(operation: &str, asked: &str) -> (String, Option<Outcome>) {
+    fn ask(operation: &str, asked: &str) -> (String, Option<LoginOutcome>) {
         let notes = tempfile::NamedTempFile::new().unwrap();
         let path = notes.path().to_str().unwrap().to_owned();
         let variable = |name: &str| {
@@ -115,14 +115,14 @@ mod tests {
         ] {
             let (given, outcome) = ask("get", other);
             assert_eq!(given, "quit=1\n", "{other}");
-            assert!(matches!(outcome, Some(Outcome::Missing(_))), "{other}");
+            assert!(matches!(outcome, Some(LoginOutcome::Missing(_))), "{other}");
         }
     }
 
     #[test]
     fn a_rejected_login_is_noted_and_nothing_is_kept() {
         let asked = "protocol=https\nhost=git.corp:8443\nusername=ann\npassword=s3cret\n";
-        let rejected = Some(Outcome::Rejected("git.corp:8443".into()));
+        let rejected = Some(LoginOutcome::Rejected("git.corp:8443".into()));
         assert_eq!(ask("erase", asked), (String::new(), rejected));
         assert_eq!(ask("store", asked), (String::new(), None));
         assert_eq!(ask("capability", ""), (String::new(), None));

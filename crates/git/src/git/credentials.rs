@@ -160,12 +160,12 @@ impl Logins {
     }
 
     fn of_tool(&self, host: &str) -> Option<Login> {
-        let gh = (host != "gitlab.com").then_some(Tool {
+        let gh = (host != "gitlab.com").then_some(TokenCommand {
             name: "gh",
             words: &["auth", "token", "--hostname"],
             user: TOKEN_USER,
         });
-        let glab = (host != "github.com").then_some(Tool {
+        let glab = (host != "github.com").then_some(TokenCommand {
             name: "glab",
             words: &["config", "get", "token", "--host"],
             user: GITLAB_USER,
@@ -179,7 +179,7 @@ impl Logins {
         })
     }
 
-    fn ask(&self, tool: &Tool, host: &str) -> Option<Login> {
+    fn ask(&self, tool: &TokenCommand, host: &str) -> Option<Login> {
         let program = find_program(self.variable("PATH")?.as_ref(), tool.name)?;
         let mut call = Call::of(&program)
             .withhold(&TOKENS)
@@ -227,7 +227,7 @@ fn written_login(user: Option<&Secret>, password: &Secret) -> Login {
 }
 
 /// The command of a forge that knows tokens.
-struct Tool {
+struct TokenCommand {
     name: &'static str,
     words: &'static [&'static str],
     user: &'static str,
@@ -235,13 +235,13 @@ struct Tool {
 
 /// What a login is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum LoginPurpose {
     Read,
     Push,
     PullRequest,
 }
 
-impl Wish {
+impl LoginPurpose {
     /// As the end of "a token that may …".
     pub fn words(self) -> &'static str {
         match self {
@@ -253,7 +253,7 @@ impl Wish {
 }
 
 /// What to set so that a server lets git in.
-pub fn what_to_set(server: &str, wish: Wish) -> String {
+pub fn what_to_set(server: &str, wish: LoginPurpose) -> String {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let unbound = is_set(OUR_TOKEN) && !is_set(OUR_HOST);
     let may = wish.words();

@@ -26,14 +26,14 @@ const CHUNK: usize = 1 << 16;
 
 /// What was damaged in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetAside {
+pub struct DamagedFiles {
     /// The files, as paths within the git folder.
     pub files: Vec<PathBuf>,
     /// The folder that they are in now.
     pub folder: PathBuf,
 }
 
-impl fmt::Display for SetAside {
+impl fmt::Display for DamagedFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = self.folder.display();
         match &self.files[..] {
@@ -76,7 +76,7 @@ const NEVER: [&str; 4] = [
 
 impl Store {
     /// Moves what is damaged out of the git folder; nothing if all is well.
-    pub(crate) fn set_aside_damage(&self) -> Result<Option<SetAside>, StoreError> {
+    pub(crate) fn set_aside_damage(&self) -> Result<Option<DamagedFiles>, StoreError> {
         let top = self.set_aside_top()?;
         let git_dir = self.git_dir();
         let failed = |error| StoreError::io("check", &git_dir)(error);
@@ -101,7 +101,7 @@ impl Store {
     }
 
     /// Moves away what would lead every git elsewhere or keep it waiting, which takes a few looks at files only.
-    pub(super) fn set_aside_top(&self) -> Result<Option<SetAside>, StoreError> {
+    pub(super) fn set_aside_top(&self) -> Result<Option<DamagedFiles>, StoreError> {
         let git_dir = self.git_dir();
         // An older version had links there, which are not followed any more once they are taken over.
         let is_older = self.home().join("vault.git").symlink_metadata().is_ok();
@@ -120,13 +120,13 @@ impl Store {
         Ok(found)
     }
 
-    fn set_files_aside(&self, files: Vec<PathBuf>) -> Result<Option<SetAside>, StoreError> {
+    fn set_files_aside(&self, files: Vec<PathBuf>) -> Result<Option<DamagedFiles>, StoreError> {
         if files.is_empty() {
             return Ok(None);
         }
         let folder = self.damaged_folder()?;
         self.move_away(&files, &folder)?;
-        Ok(Some(SetAside { files, folder }))
+        Ok(Some(DamagedFiles { files, folder }))
     }
 
     fn move_away(&self, files: &[PathBuf], folder: &Path) -> Result<(), StoreError> {
@@ -141,7 +141,7 @@ impl Store {
     }
 
     /// The same, and brings everything anew that the user's repository has.
-    pub fn mend(&self) -> Result<Option<SetAside>, StoreError> {
+    pub fn repair(&self) -> Result<Option<DamagedFiles>, StoreError> {
         let _lock = self.lock("store.lock")?;
         let found = self.set_aside_damage()?;
         if found.is_some() && self.checkout().is_ok() {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::checkout::Checkout;
 use super::{
-    Call, CommitId, GitError, Output, Place, Store, StoreError, nul_separated, os_str, parse_id,
+    Call, CallPlace, CommitId, GitError, Output, Store, StoreError, nul_separated, os_str, parse_id,
 };
 
 /// What the user's reflog says about it.
@@ -170,7 +170,7 @@ impl Store {
         to: &CommitId,
     ) -> Result<FastForwarded, FastForwardError> {
         let checkout = self.checkout()?;
-        let mut way = Way {
+        let mut way = FastForward {
             store: self,
             checkout,
             branch,
@@ -190,7 +190,7 @@ impl Store {
 }
 
 /// A branch on its way.
-struct Way<'a> {
+struct FastForward<'a> {
     store: &'a Store,
     checkout: &'a Checkout,
     branch: &'a str,
@@ -198,9 +198,9 @@ struct Way<'a> {
     full: String,
 }
 
-impl Way<'_> {
+impl FastForward<'_> {
     fn call(&self, folder: &Path) -> Call {
-        let call = self.store.git.call(Place::Users(folder));
+        let call = self.store.git.call(CallPlace::Users(folder));
         // As weaving sees history.
         self.store.signed(call).env("GIT_NO_REPLACE_OBJECTS", "1")
     }

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use super::fill::{is_loose, is_object_folder};
 use super::lent::alternate_line;
 use super::store::FETCH;
-use super::{CommitId, GitError, Place, Store, StoreError};
+use super::{CallPlace, CommitId, GitError, Store, StoreError};
 
 /// So often parts of what was refused as a whole are tried.
 const MOST_FETCHES: usize = 100;
@@ -46,7 +46,10 @@ impl Store {
         };
         for pack in packs {
             // A pack that is damaged brings nothing; whether that matters, the fetch finds out.
-            let call = self.git.call(Place::Ours(folder)).reading(&self.git_dir());
+            let call = self
+                .git
+                .call(CallPlace::Ours(folder))
+                .reading(&self.git_dir());
             call.arg("index-pack").arg(pack).run()?;
         }
         let mut refused = Vec::new();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pleach_system::process::Cancel;
 
 use super::address::{Address, UserInfo};
-use super::credential_helper::{NOTES, Outcome, PASSWORD, SERVER, USER, outcome};
+use super::credential_helper::{LoginOutcome, NOTES, PASSWORD, SERVER, USER, outcome};
 use super::credentials::{Login, Logins};
 use super::store_error::{LoginProblem, StoreError};
 use super::{Call, Output, Store, os_str};
@@ -63,7 +63,7 @@ pub(super) fn is_network_setting(key: &str) -> bool {
 
 /// A server, and everything that is needed to be let in.
 #[derive(Debug)]
-pub(super) struct Line<'l> {
+pub(super) struct ServerCall<'l> {
     pub(super) address: &'l Address,
     /// The login that was written into the address.
     pub(super) written: &'l UserInfo,
@@ -78,14 +78,14 @@ pub(super) struct Line<'l> {
 
 /// How a call that spoke to the server ended.
 #[derive(Debug)]
-pub(super) struct Spoken {
+pub(super) struct ServerReply {
     pub(super) output: Output,
-    login: Option<Outcome>,
+    login: Option<LoginOutcome>,
     /// Where the login was found, if not by git itself.
     from: Option<String>,
 }
 
-impl Line<'_> {
+impl ServerCall<'_> {
     /// Runs a call that speaks to the server; a login that lacks or does not fit is told apart.
     pub(super) fn run(&self, call: Call, within: Duration) -> Result<Vec<u8>, StoreError> {
         let spoken = self.speak(call, within)?;
@@ -96,14 +96,14 @@ impl Line<'_> {
     }
 
     /// Runs a call that speaks to the server, whatever comes of it.
-    pub(super) fn speak(&self, call: Call, within: Duration) -> Result<Spoken, StoreError> {
+    pub(super) fn speak(&self, call: Call, within: Duration) -> Result<ServerReply, StoreError> {
         let server = self.address.http_host();
         let login = server.and_then(|server| self.logins.find(server, self.written));
         let notes = self.store.scratch_file()?;
         let call = self.prepared(call, login.as_ref(), notes.path());
         let output = call.deadline(within).run()?;
         let told = fs::read_to_string(notes.path()).unwrap_or_default();
-        Ok(Spoken {
+        Ok(ServerReply {
             output,
             login: outcome(&told),
             from: login.map(|login| login.from),
@@ -111,10 +111,10 @@ impl Line<'_> {
     }
 
     /// Why a call that failed did so.
-    pub(super) fn why(&self, spoken: &Spoken) -> StoreError {
+    pub(super) fn why(&self, spoken: &ServerReply) -> StoreError {
         let (host, problem) = match &spoken.login {
-            Some(Outcome::Missing(host)) => (host, LoginProblem::Missing),
-            Some(Outcome::Rejected(host)) => {
+            Some(LoginOutcome::Missing(host)) => (host, LoginProblem::Missing),
+            Some(LoginOutcome::Rejected(host)) => {
                 let from = spoken.from.clone();
                 (host, LoginProblem::Rejected { from })
             }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::users_config::UsersConfig;
-use super::{CommitId, GitError, Objects, Repository, Store};
+use super::{CommitId, GitError, ObjectSource, Repository, Store};
 
 /// Something that is not as `git` itself would have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Repository {
 }
 
 fn all(
-    objects: &impl Objects,
+    objects: &impl ObjectSource,
     config: Option<&UsersConfig>,
     base: &CommitId,
 ) -> Result<Vec<NotFollowed>, GitError> {

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{SetAside, Store, StoreError};
+use super::{DamagedFiles, Store, StoreError};
 
 /// What only the older layout had, within the folder of the store.
 const ONLY_THEN: [&str; 6] = [
@@ -20,7 +20,7 @@ const ONLY_THEN: [&str; 6] = [
 
 impl Store {
     /// Tells what was damaged; does nothing if the store has the present layout already.
-    pub(super) fn leave_older_layout(&self) -> Result<Option<SetAside>, StoreError> {
+    pub(super) fn leave_older_layout(&self) -> Result<Option<DamagedFiles>, StoreError> {
         let vault = self.home().join("vault.git");
         if vault.symlink_metadata().is_err() {
             return Ok(None);

@@ -7,10 +7,10 @@ use std::path::Path;
 use super::address::{Address, BadAddress, UserInfo};
 use super::checkout::Checkout;
 use super::credentials::Logins;
-use super::network::{ANSWERED_WITHIN, FETCHED_WITHIN, Line};
+use super::network::{ANSWERED_WITHIN, FETCHED_WITHIN, ServerCall};
 use super::store::{FETCH, Project, REMOTE_HEAD, RemoteProject, make_home};
 use super::users_config::UsersConfig;
-use super::{CommitId, Git, GitError, Place, Store, StoreError, parse_id};
+use super::{CallPlace, CommitId, Git, GitError, Store, StoreError, parse_id};
 
 /// Branches of the server, and its tags where no fetch of ours takes them for our own.
 const FROM_ORIGIN: [&str; 3] = [
@@ -28,7 +28,7 @@ enum Upstream {
 }
 
 /// What a server says about its branches before anything is fetched.
-pub(super) struct Announced {
+pub(super) struct ServerHead {
     /// The branch that it means when nobody names one.
     pub(super) branch: Option<String>,
     /// The commit that it means by it.
@@ -48,7 +48,7 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let (address, written) = Address::parse(address)?;
         let home = make_home(stores, &address.name(), address.as_str().as_bytes())?;
-        let config = UsersConfig::read(git.call(Place::Nowhere(&home)))?;
+        let config = UsersConfig::read(git.call(CallPlace::Nowhere(&home)))?;
         let identity = config.identity();
         let remote = RemoteProject {
             address,
@@ -212,7 +212,7 @@ impl Store {
     fn fetch_all(
         &self,
         logins: &Logins,
-        announced: &Announced,
+        announced: &ServerHead,
         how: &[&str],
     ) -> Result<(), StoreError> {
         let (address, written) = self.server()?;
@@ -230,23 +230,23 @@ impl Store {
     }
 
     /// Notes the server's choice of a branch where git itself would.
-    fn note_head(&self, announced: &Announced) -> Result<(), StoreError> {
+    fn note_head(&self, announced: &ServerHead) -> Result<(), StoreError> {
         let call = match announced {
-            Announced {
+            ServerHead {
                 branch: Some(branch),
                 commit: Some(_),
             } => {
                 let target = on_origin(branch);
                 self.call().args(["symbolic-ref", REMOTE_HEAD, &target])
             }
-            Announced {
+            ServerHead {
                 commit: Some(commit),
                 ..
             } => {
                 let update = ["update-ref", "--no-deref", REMOTE_HEAD, commit.as_str()];
                 self.call().args(update)
             }
-            Announced { .. } => return Ok(()),
+            ServerHead { .. } => return Ok(()),
         };
         call.output()?;
         Ok(())
@@ -256,7 +256,7 @@ impl Store {
     pub(super) fn server(&self) -> Result<(Address, UserInfo), StoreError> {
         let (place, (address, written)) = match &self.project {
             Project::Remote(remote) => (
-                Place::Nowhere(self.home()),
+                CallPlace::Nowhere(self.home()),
                 (remote.address.clone(), remote.written.clone()),
             ),
             Project::Local(checkout) => {
@@ -265,7 +265,7 @@ impl Store {
                     let wrong = checkout.wrong_origin().map(StoreError::from);
                     wrong.unwrap_or(StoreError::NoOrigin { path })
                 })?;
-                (Place::Users(&checkout.folder), origin)
+                (CallPlace::Users(&checkout.folder), origin)
             }
             Project::Plain(plain) => {
                 return Err(StoreError::PlainFolder {
@@ -288,8 +288,8 @@ impl Store {
         address: &'l Address,
         written: &'l UserInfo,
         logins: &'l Logins,
-    ) -> Line<'l> {
-        Line {
+    ) -> ServerCall<'l> {
+        ServerCall {
             address,
             written,
             logins,
@@ -301,10 +301,10 @@ impl Store {
 }
 
 /// Asks a server for the branch that it means by default.
-pub(super) fn announced(line: &Line<'_>) -> Result<Announced, StoreError> {
+pub(super) fn announced(line: &ServerCall<'_>) -> Result<ServerHead, StoreError> {
     let ask = ["ls-remote", "--symref", "--quiet", "--"];
     let store = line.store;
-    let call = store.git.call(Place::Nowhere(store.home())).args(ask);
+    let call = store.git.call(CallPlace::Nowhere(store.home())).args(ask);
     let call = call.args([line.address.as_str(), "HEAD"]);
     let printed = line.run(call, ANSWERED_WITHIN)?;
     let printed = String::from_utf8_lossy(&printed);
@@ -318,7 +318,7 @@ pub(super) fn announced(line: &Line<'_>) -> Result<Announced, StoreError> {
             None => commit = Some(parse_id("ls-remote", value.as_bytes())?),
         }
     }
-    Ok(Announced { branch, commit })
+    Ok(ServerHead { branch, commit })
 }
 
 fn anchor(commit: &CommitId) -> String {

@@ -6,7 +6,7 @@ use pleach_system::crash_point::{CrashPoint, crash_point};
 
 use super::checkout::Checkout;
 use super::store::Project;
-use super::{CommitId, Place, Store, StoreError};
+use super::{CallPlace, CommitId, Store, StoreError};
 
 impl Store {
     /// Creates a branch in the user's repository and returns its name, numbered if it was taken.
@@ -35,7 +35,7 @@ impl Store {
             }
         }
         let name = self.claim(
-            Place::Users(&checkout.folder),
+            CallPlace::Users(&checkout.folder),
             &format!("refs/heads/{branch}"),
             commit,
             &checked_out,

@@ -2,8 +2,8 @@
 //!
 //! Knows nothing of batches and of pull requests.
 
+mod answer;
 mod error;
-mod told;
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use std::time::Duration;
 use super::address::{Address, UserInfo};
 use super::checkout::Checkout;
 use super::credentials::Logins;
-use super::network::{ANSWERED_WITHIN, Line, PUSHED_WITHIN};
+use super::network::{ANSWERED_WITHIN, PUSHED_WITHIN, ServerCall};
 use super::store::Project;
-use super::{Call, CommitId, Pauses, Place, Store, StoreError, find_program, parse_id};
+use super::{Call, CallPlace, CommitId, Pauses, Store, StoreError, find_program, parse_id};
 
+use answer::Refusal;
 pub use error::PushError;
-use told::Refusal;
 
 /// The branch and nothing else, whatever the user has configured for own pushes.
 const PUSH: [&str; 9] = [
@@ -84,8 +84,8 @@ impl Store {
         pauses: &Pauses,
     ) -> Result<Pushed, PushError> {
         let (address, written) = self.push_server()?;
-        let move_on = Move {
-            line: Line {
+        let move_on = BranchUpdate {
+            line: ServerCall {
                 stop: pauses.stop(),
                 ..self.line(&address, &written, logins)
             },
@@ -104,7 +104,7 @@ impl Store {
             Project::Local(checkout) => checkout,
             Project::Remote(_) | Project::Plain(_) => return self.server(),
         };
-        let call = || self.git.call(Place::Users(&checkout.folder));
+        let call = || self.git.call(CallPlace::Users(&checkout.folder));
         let remote = push_remote(checkout, &call)?;
         let nowhere = || StoreError::NoOrigin {
             path: checkout.folder.clone(),
@@ -160,7 +160,7 @@ pub(super) fn push_remote(
 }
 
 /// Asks the server what a branch is at.
-fn look(line: &Line<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
+fn look(line: &ServerCall<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
     let full = format!("refs/heads/{branch}");
     // The server may know longer names that end like this one.
     let mut found = ask(line, &full)?.into_iter();
@@ -169,13 +169,13 @@ fn look(line: &Line<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
 }
 
 /// Asks the server what all of its branches are at.
-pub(super) fn look_at_all(line: &Line<'_>) -> Result<Vec<(String, CommitId)>, StoreError> {
+pub(super) fn look_at_all(line: &ServerCall<'_>) -> Result<Vec<(String, CommitId)>, StoreError> {
     ask(line, "refs/heads/*")
 }
 
-fn ask(line: &Line<'_>, pattern: &str) -> Result<Vec<(String, CommitId)>, StoreError> {
+fn ask(line: &ServerCall<'_>, pattern: &str) -> Result<Vec<(String, CommitId)>, StoreError> {
     let store = line.store;
-    let call = store.git.call(Place::Nowhere(store.home()));
+    let call = store.git.call(CallPlace::Nowhere(store.home()));
     let call = call.args(["ls-remote", "--quiet", "--", line.address.as_str(), pattern]);
     let printed = line.run(call, ANSWERED_WITHIN)?;
     let printed = String::from_utf8_lossy(&printed);
@@ -188,14 +188,14 @@ fn ask(line: &Line<'_>, pattern: &str) -> Result<Vec<(String, CommitId)>, StoreE
 }
 
 /// One branch of the server that is to be moved.
-struct Move<'m> {
-    line: Line<'m>,
+struct BranchUpdate<'m> {
+    line: ServerCall<'m>,
     commit: &'m CommitId,
     branch: &'m str,
     expected: Option<&'m CommitId>,
 }
 
-impl Move<'_> {
+impl BranchUpdate<'_> {
     fn full_name(&self) -> String {
         format!("refs/heads/{}", self.branch)
     }

@@ -6,13 +6,13 @@ use super::{BlobId, CommitId, GitError, Store, TreeId, nul_separated, parse_id};
 
 /// One entry of a tree or an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct TreeEntry {
     pub mode: String,
     pub id: String,
     pub path: Vec<u8>,
 }
 
-impl Entry {
+impl TreeEntry {
     /// Whether it is a commit of another repository: a submodule.
     pub fn is_gitlink(&self) -> bool {
         self.mode == "160000"
@@ -21,10 +21,10 @@ impl Entry {
 
 /// A path that differs between two commits.
 #[derive(Debug)]
-pub struct Change {
+pub struct ChangedEntry {
     pub path: Vec<u8>,
     /// What the second commit has there.
-    pub(crate) new: Option<Entry>,
+    pub(crate) new: Option<TreeEntry>,
 }
 
 impl Store {
@@ -44,10 +44,10 @@ impl Store {
     }
 
     /// The entries of a tree at some paths, in no order.
-    pub fn entries_at(&self, tree: &TreeId, paths: &[&[u8]]) -> Result<Vec<Entry>, GitError> {
+    pub fn entries_at(&self, tree: &TreeId, paths: &[&[u8]]) -> Result<Vec<TreeEntry>, GitError> {
         let list = ["ls-tree", "-r", "-z", tree.as_str()];
         let all = parse_entries("ls-tree", &self.call().args(list).output()?)?;
-        let is_wanted = |entry: &Entry| paths.contains(&entry.path.as_slice());
+        let is_wanted = |entry: &TreeEntry| paths.contains(&entry.path.as_slice());
         Ok(all.into_iter().filter(is_wanted).collect())
     }
 
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// What has to be done to come from one commit to another.
-    pub fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<Change>, GitError> {
+    pub fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<ChangedEntry>, GitError> {
         let diff = ["diff-tree", "-r", "-z", "--raw", "--no-renames"];
         let ends = [from.as_str(), to.as_str()];
         let printed = self.call().args(diff).args(ends).output()?;
@@ -74,12 +74,12 @@ impl Store {
                 return Err(garbled("diff-tree", change));
             };
             let path = path.to_vec();
-            let new = (kind != "D").then(|| Entry {
+            let new = (kind != "D").then(|| TreeEntry {
                 mode: mode.to_owned(),
                 id: id.to_owned(),
                 path: path.clone(),
             });
-            changes.push(Change { path, new });
+            changes.push(ChangedEntry { path, new });
         }
         Ok(changes)
     }
@@ -147,7 +147,7 @@ impl Store {
         &self,
         commit: &CommitId,
         path: Option<&[u8]>,
-    ) -> Result<Vec<Entry>, GitError> {
+    ) -> Result<Vec<TreeEntry>, GitError> {
         let mut call = self.call().env("GIT_LITERAL_PATHSPECS", "1");
         call = call.args(["ls-tree", "-r", "-z", commit.as_str(), "--"]);
         if let Some(path) = path {
@@ -158,7 +158,7 @@ impl Store {
 }
 
 /// Reads the records of `ls-tree`.
-pub(super) fn parse_entries(what: &str, printed: &[u8]) -> Result<Vec<Entry>, GitError> {
+pub(super) fn parse_entries(what: &str, printed: &[u8]) -> Result<Vec<TreeEntry>, GitError> {
     let parse = |record: &[u8]| {
         let tab = record.iter().position(|byte| *byte == b'\t')?;
         let head = std::str::from_utf8(&record[..tab]).ok()?;
@@ -166,7 +166,7 @@ pub(super) fn parse_entries(what: &str, printed: &[u8]) -> Result<Vec<Entry>, Gi
         let mode = fields.next()?.to_owned();
         let id = fields.find(|field| field.len() >= 40)?.to_owned();
         let path = record[tab + 1..].to_vec();
-        Some(Entry { mode, id, path })
+        Some(TreeEntry { mode, id, path })
     };
     nul_separated(printed)
         .map(|record| parse(record).ok_or_else(|| garbled(what, record)))

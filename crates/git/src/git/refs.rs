@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of why a ref is wanted.
 
-use super::{CommitId, GitError, Place, Store, StoreError, nul_separated, parse_id};
+use super::{CallPlace, CommitId, GitError, Store, StoreError, nul_separated, parse_id};
 
 /// More names than anybody needs; a limit against going on for ever.
 const MOST_NAMES: usize = 10_000;
@@ -15,7 +15,7 @@ impl Store {
     pub fn keep(&self, commit: &CommitId, name: &str) -> Result<String, StoreError> {
         let git_dir = self.git_dir();
         let wanted = format!("refs/pleach/keep/{name}");
-        self.claim(Place::Ours(&git_dir), &wanted, commit, &[])
+        self.claim(CallPlace::Ours(&git_dir), &wanted, commit, &[])
     }
 
     /// Keeps several commits in the same way, however many there are.
@@ -82,7 +82,7 @@ impl Store {
     /// Creates a ref at a commit, under the first free one of `name`, `name-2`, `name-3` …
     pub(super) fn claim(
         &self,
-        place: Place<'_>,
+        place: CallPlace<'_>,
         wanted: &str,
         commit: &CommitId,
         blocked: &[String],
@@ -127,17 +127,17 @@ impl Store {
         Err(failure.unwrap_or_else(none).into())
     }
 
-    fn in_place(&self, place: Place<'_>) -> super::Call {
+    fn in_place(&self, place: CallPlace<'_>) -> super::Call {
         match place {
-            Place::Ours(_) => self.call(),
-            Place::Users(_) | Place::Nowhere(_) => match self.checkout() {
+            CallPlace::Ours(_) => self.call(),
+            CallPlace::Users(_) | CallPlace::Nowhere(_) => match self.checkout() {
                 Ok(checkout) => self.signed(checkout.writing_call(&self.git)),
                 Err(_) => self.signed(self.git.call(place)),
             },
         }
     }
 
-    fn occupant(&self, place: Place<'_>, name: &str) -> Result<Occupant, GitError> {
+    fn occupant(&self, place: CallPlace<'_>, name: &str) -> Result<Occupant, GitError> {
         let list = [
             "for-each-ref",
             "--format=%(objectname)%00%(refname)%00",

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::{Place, Store, StoreError};
+use super::{CallPlace, Store, StoreError};
 
 /// A large store takes its time.
 const DEADLINE: Duration = Duration::from_hours(2);
@@ -26,7 +26,7 @@ impl Store {
         let before = before.duration_since(SystemTime::UNIX_EPOCH);
         let before = before.map_or(0, |before| before.as_secs());
         let call = || {
-            let call = self.git.call(Place::Ours(folder.path()));
+            let call = self.git.call(CallPlace::Ours(folder.path()));
             let call = call.writing(&self.git_dir());
             call.holding(self.sign_file()).deadline(DEADLINE)
         };

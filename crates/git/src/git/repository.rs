@@ -7,7 +7,7 @@ use std::path::Path;
 use pleach_system::text::shell_words::quoted;
 
 use super::checkout::Checkout;
-use super::{Call, CommitId, Git, GitError, Place, StoreError, parse_id};
+use super::{Call, CallPlace, CommitId, Git, GitError, StoreError, parse_id};
 
 /// A repository of the user.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Repository {
 
 /// What a name means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum NamedCommit {
     /// The last commit of a branch.
     Branch(CommitId),
     /// The commit of a tag, a remote branch, or an expression.
@@ -27,7 +27,7 @@ pub enum Named {
 
 /// What putting a branch did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Put {
+pub enum BranchPut {
     /// It is new.
     Created,
     /// It went ahead to a later commit.
@@ -147,7 +147,7 @@ impl Repository {
     /// What names mean, in their order; `None` for a name that means no commit.
     ///
     /// A branch comes before a tag of the same name.
-    pub fn resolve(&self, names: &[String]) -> Result<Vec<Option<Named>>, StoreError> {
+    pub fn resolve(&self, names: &[String]) -> Result<Vec<Option<NamedCommit>>, StoreError> {
         // No name of a commit has a line break, and one process answers for all others.
         let asked = |name: &&String| !name.contains('\n') && !name.is_empty();
         let lines = names.iter().filter(asked);
@@ -169,7 +169,9 @@ impl Repository {
                 return Ok(None);
             }
             let (branch, other) = (commit()?, commit()?);
-            Ok(branch.map(Named::Branch).or(other.map(Named::Other)))
+            Ok(branch
+                .map(NamedCommit::Branch)
+                .or(other.map(NamedCommit::Other)))
         };
         names.iter().map(answer).collect()
     }
@@ -218,7 +220,7 @@ impl Repository {
     }
 
     /// Creates a branch at a commit, or moves it ahead to it; never back and never aside.
-    pub fn put_branch(&self, branch: &str, commit: &CommitId) -> Result<Put, PutError> {
+    pub fn put_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchPut, PutError> {
         let mut tries = 1;
         loop {
             match self.try_put(branch, commit) {
@@ -233,23 +235,23 @@ impl Repository {
         }
     }
 
-    fn try_put(&self, branch: &str, commit: &CommitId) -> Result<Put, PutError> {
+    fn try_put(&self, branch: &str, commit: &CommitId) -> Result<BranchPut, PutError> {
         let full = format!("refs/heads/{branch}");
         let seen = self.checkout.resolve(&self.git, &full)?;
         if seen.as_ref() == Some(commit) {
-            return Ok(Put::Unchanged);
+            return Ok(BranchPut::Unchanged);
         }
         let taken = branch.to_owned();
         if self.is_checked_out(branch)? {
             return Err(PutError::CheckedOut { branch: taken });
         }
         let (old, put) = match seen {
-            None => (commit.zero(), Put::Created),
+            None => (commit.zero(), BranchPut::Created),
             Some(at) => {
                 if !self.checkout.is_ancestor(&self.git, &at, commit)? {
                     return Err(PutError::Taken { branch: taken, at });
                 }
-                (at.to_string(), Put::Advanced)
+                (at.to_string(), BranchPut::Advanced)
             }
         };
         let update = ["update-ref", "--no-deref", &full, commit.as_str(), &old];
@@ -264,6 +266,6 @@ impl Repository {
     }
 
     pub(super) fn call(&self) -> Call {
-        self.git.call(Place::Users(&self.checkout.folder))
+        self.git.call(CallPlace::Users(&self.checkout.folder))
     }
 }

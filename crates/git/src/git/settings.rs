@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::address::Address;
 use super::fill::link_objects;
 use super::store::Project;
-use super::{Place, Store, StoreError};
+use super::{CallPlace, Store, StoreError};
 
 /// What holds for the store and for the git folders of agents.
 const SETTINGS: &str = "\
@@ -118,7 +118,7 @@ impl Store {
         let scratch = self.scratch()?;
         let format = format!("--object-format={}", self.object_format());
         self.git
-            .call(Place::Ours(scratch.path()))
+            .call(CallPlace::Ours(scratch.path()))
             .env("GIT_DEFAULT_REF_FORMAT", "files")
             .args(["init", "--quiet", "--bare", "--template=", &format])
             .output()?;

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use super::checkout::Checkout;
 use super::store::{Project, home_of, make_home};
 use super::users_config::UsersConfig;
-use super::{CommitId, Git, GitError, Place, Store, StoreError, TreeId, parse_id};
+use super::{CallPlace, CommitId, Git, GitError, Store, StoreError, TreeId, parse_id};
 
 /// What no capture takes, whatever the folder itself says: the books of other version controls, and what a rewrite of
 /// the plan leaves for a moment.
@@ -131,7 +131,7 @@ impl Store {
     /// The store of a folder that is in no repository, as it would be; nothing is made.
     pub fn imagined_plain(git: Git, stores: &Path, folder: &Path) -> Result<Self, StoreError> {
         let home = home_of(stores, folder, &place(folder));
-        let config = UsersConfig::read(git.call(Place::Nowhere(folder)))?;
+        let config = UsersConfig::read(git.call(CallPlace::Nowhere(folder)))?;
         Ok(Self::plain_with(
             git,
             home,
@@ -181,7 +181,7 @@ impl Store {
         folder: PathBuf,
         leave_out: Vec<PathBuf>,
     ) -> Result<Self, StoreError> {
-        let config = UsersConfig::read(git.call(Place::Nowhere(&home)))?;
+        let config = UsersConfig::read(git.call(CallPlace::Nowhere(&home)))?;
         Ok(Self::plain_with(git, home, folder, leave_out, config))
     }
 

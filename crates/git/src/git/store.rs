@@ -12,7 +12,8 @@ use super::names::fnv1a;
 use super::shadow::PlainFolder;
 use super::users_config::UsersConfig;
 use super::{
-    Call, CommitId, Git, GitError, Place, SetAside, StoreError, TreeId, nul_separated, parse_id,
+    Call, CallPlace, CommitId, DamagedFiles, Git, GitError, StoreError, TreeId, nul_separated,
+    parse_id,
 };
 
 /// Who signs the commits that Pleach makes.
@@ -49,7 +50,7 @@ pub struct Store {
     pub(super) identity: Identity,
     home: PathBuf,
     /// What was damaged when it was opened.
-    pub(super) set_aside: Vec<SetAside>,
+    pub(super) set_aside: Vec<DamagedFiles>,
 }
 
 /// What a store is a store of.
@@ -171,7 +172,7 @@ impl Store {
     }
 
     /// What was found to be damaged when the store was opened, and moved away.
-    pub fn set_aside(&self) -> &[SetAside] {
+    pub fn set_aside(&self) -> &[DamagedFiles] {
         &self.set_aside
     }
 
@@ -255,7 +256,7 @@ impl Store {
     /// Begins a call in the store.
     pub fn call(&self) -> Call {
         let git_dir = self.git_dir();
-        let call = self.git.call(Place::Ours(&git_dir));
+        let call = self.git.call(CallPlace::Ours(&git_dir));
         self.signed(call).holding(self.sign_file())
     }
 

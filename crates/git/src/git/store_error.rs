@@ -7,7 +7,7 @@ use pleach_system::text::shell_words::quoted;
 
 use super::GitError;
 use super::address::{Address, BadAddress};
-use super::credentials::{Wish, what_to_set};
+use super::credentials::{LoginPurpose, what_to_set};
 
 /// Why a store cannot be had, or cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -180,7 +180,7 @@ impl StoreError {
                 "an address looks like https://host/owner/name.git or git@host:owner/name.git"
                     .into()
             }
-            Self::Login { host, problem } => login_hint(host, problem, Wish::Read),
+            Self::Login { host, problem } => login_hint(host, problem, LoginPurpose::Read),
             Self::Unreachable { address, .. } => unreachable_hint(address),
             Self::Io { .. } => {
                 "check that the disk has free space and the folder is writable".into()
@@ -200,7 +200,7 @@ impl StoreError {
     }
 }
 
-pub(super) fn login_hint(host: &str, problem: &LoginProblem, wish: Wish) -> String {
+pub(super) fn login_hint(host: &str, problem: &LoginProblem, wish: LoginPurpose) -> String {
     match problem {
         LoginProblem::Missing | LoginProblem::Rejected { from: None } => what_to_set(host, wish),
         LoginProblem::Rejected { from: Some(from) } => {

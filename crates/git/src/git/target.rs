@@ -4,17 +4,17 @@
 
 use super::checkout::Checkout;
 use super::credentials::Logins;
-use super::network::{FETCHED_WITHIN, Line};
+use super::network::{FETCHED_WITHIN, ServerCall};
 use super::origin::announced;
 use super::push::{again_and_again, look_at_all, push_remote};
 use super::store::{FETCH, Project};
-use super::{CommitId, Pauses, Place, PushError, Store, StoreError};
+use super::{CallPlace, CommitId, Pauses, PushError, Store, StoreError};
 
 /// What the place that is pushed to says of its branches.
 #[derive(Debug)]
 pub struct ServerBranches {
     /// The branch that the result is meant for; none where the server has no choice of its own.
-    pub target: Option<Target>,
+    pub target: Option<PushTarget>,
     /// All of them by their full names; not every one of these commits is known here.
     branches: Vec<(String, CommitId)>,
 }
@@ -38,7 +38,7 @@ impl ServerBranches {
 
 /// A branch of the place that is pushed to.
 #[derive(Debug)]
-pub struct Target {
+pub struct PushTarget {
     pub branch: String,
     /// What it is at, if it is there; that commit is here by then.
     pub at: Option<CommitId>,
@@ -54,7 +54,7 @@ impl Store {
             let branch = base.map(|name| name.strip_prefix("origin/").unwrap_or(name));
             return Ok(branch.map(str::to_owned));
         };
-        let call = || self.git.call(Place::Users(&checkout.folder));
+        let call = || self.git.call(CallPlace::Users(&checkout.folder));
         let remote = push_remote(checkout, &call)?;
         let remote = remote.as_deref().unwrap_or("origin");
         let Some(name) = base else {
@@ -101,7 +101,7 @@ impl Store {
     }
 
     fn current_branch(&self, checkout: &Checkout) -> Result<Option<String>, StoreError> {
-        let call = self.git.call(Place::Users(&checkout.folder));
+        let call = self.git.call(CallPlace::Users(&checkout.folder));
         let found = call.args(["symbolic-ref", "--quiet", "--short", "HEAD"]);
         let found = found.run()?;
         let name = String::from_utf8_lossy(&found.stdout).trim().to_owned();
@@ -118,7 +118,7 @@ impl Store {
         pauses: &Pauses,
     ) -> Result<ServerBranches, PushError> {
         let (address, written) = self.push_server()?;
-        let line = Line {
+        let line = ServerCall {
             stop: pauses.stop(),
             ..self.line(&address, &written, logins)
         };
@@ -127,7 +127,7 @@ impl Store {
 
     fn try_to_fetch_target(
         &self,
-        line: &Line<'_>,
+        line: &ServerCall<'_>,
         branch: Option<&str>,
     ) -> Result<ServerBranches, StoreError> {
         let branch = match branch {
@@ -140,7 +140,7 @@ impl Store {
         };
         if let Some(branch) = branch {
             let at = self.fetched(line, &branch, server.tip_of(&branch).cloned())?;
-            server.target = Some(Target { branch, at });
+            server.target = Some(PushTarget { branch, at });
         }
         Ok(server)
     }
@@ -148,7 +148,7 @@ impl Store {
     /// Fetches a branch that is there, unless what it is at is here already.
     fn fetched(
         &self,
-        line: &Line<'_>,
+        line: &ServerCall<'_>,
         branch: &str,
         at: Option<CommitId>,
     ) -> Result<Option<CommitId>, StoreError> {

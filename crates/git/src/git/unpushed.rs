@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::push::push_remote;
 use super::store::Project;
-use super::{CommitId, Place, Store, StoreError};
+use super::{CallPlace, CommitId, Store, StoreError};
 
 /// So many commits are named, and the rest counted.
 const MOST_NAMED: usize = 3;
@@ -30,7 +30,7 @@ impl Store {
         let (Project::Local(checkout), Some(target)) = (&self.project, target) else {
             return Ok(None);
         };
-        let call = || self.git.call(Place::Users(&checkout.folder));
+        let call = || self.git.call(CallPlace::Users(&checkout.folder));
         let Some(remote) = push_remote(checkout, &call)? else {
             return Ok(None);
         };

@@ -10,11 +10,11 @@ use super::{Call, GitError, Identity, nul_separated};
 /// The settings that git follows at a place, in the order in which later ones win.
 #[derive(Clone)]
 pub struct UsersConfig {
-    settings: Vec<Setting>,
+    settings: Vec<ConfigEntry>,
 }
 
 #[derive(Clone)]
-struct Setting {
+struct ConfigEntry {
     /// Whether it stands in the repository itself.
     is_local: bool,
     /// Whether our own call says so, above all that the user says.
@@ -40,7 +40,7 @@ impl UsersConfig {
             let setting = String::from_utf8_lossy(setting);
             // A key without a value means yes.
             let (key, value) = setting.split_once('\n').unwrap_or((&setting, "true"));
-            settings.push(Setting {
+            settings.push(ConfigEntry {
                 is_local: scope == b"local" || scope == b"worktree",
                 is_of_call: scope == b"command",
                 key: key.to_owned(),
@@ -79,7 +79,7 @@ impl UsersConfig {
 
     /// Older versions of git note it in the one place, newer ones in the other.
     pub(crate) fn is_partial_clone(&self) -> bool {
-        self.settings.iter().any(|Setting { key, .. }| {
+        self.settings.iter().any(|ConfigEntry { key, .. }| {
             key == "extensions.partialclone"
                 || (key.starts_with("remote.") && key.ends_with(".promisor"))
         })

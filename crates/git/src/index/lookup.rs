@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::Tracked;
+use super::IndexEntry;
 
 /// The entries that are expected, by folder and name.
-pub(crate) struct Lookup<'a> {
-    pub(crate) entries: &'a [Tracked<'a>],
+pub(crate) struct EntryLookup<'a> {
+    pub(crate) entries: &'a [IndexEntry<'a>],
     /// The names and places of the entries right in each folder, by name.
     pub(crate) folders: HashMap<&'a [u8], Vec<(&'a [u8], usize)>>,
 }
 
-impl<'a> Lookup<'a> {
+impl<'a> EntryLookup<'a> {
     /// Takes entries that are sorted by path.
-    pub(crate) fn of(entries: &'a [Tracked<'a>]) -> Self {
+    pub(crate) fn new(entries: &'a [IndexEntry<'a>]) -> Self {
         let mut folders: HashMap<&[u8], Vec<(&[u8], usize)>> = HashMap::new();
         folders.insert(b"", Vec::new());
         let mut at = 0;

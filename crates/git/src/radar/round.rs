@@ -5,35 +5,37 @@
 use pleach_domain::event::PredictedConflict;
 use pleach_system::process::Cancel;
 
-use super::{Live, Situation, Woven};
+use super::{LiveTask, RadarInput, WovenTask};
 use crate::git::{Store, TreeId};
-use crate::weave::{Collision, Known, Loom, Moved, Pairwise, WeaveError, Work};
+use crate::weave::{
+    ChangedTree, Collision, PairCache, Pairwise, RebasedTree, WeaveError, WeaveFolder,
+};
 
 /// What a task that is not over has made so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct LiveTree {
     /// Its place among the live ones.
     pub(super) place: usize,
     pub(super) basis: TreeId,
     pub(super) tree: TreeId,
 }
 
-pub(super) struct Round<'r> {
+pub(super) struct RadarRound<'r> {
     store: &'r Store,
-    situation: &'r Situation,
-    standing: &'r [Standing],
+    situation: &'r RadarInput,
+    standing: &'r [LiveTree],
     pairwise: Pairwise<'r>,
     tip: TreeId,
 }
 
-impl<'r> Round<'r> {
+impl<'r> RadarRound<'r> {
     pub(super) fn begin(
         store: &'r Store,
-        loom: &'r Loom,
-        situation: &'r Situation,
-        standing: &'r [Standing],
+        weave_folder: &'r WeaveFolder,
+        situation: &'r RadarInput,
+        standing: &'r [LiveTree],
     ) -> Result<Self, WeaveError> {
-        let pairwise = Pairwise::on(loom, &situation.tip)?;
+        let pairwise = Pairwise::on(weave_folder, &situation.tip)?;
         let tip = pairwise.tree_of(&situation.tip)?;
         Ok(Self {
             store,
@@ -47,11 +49,11 @@ impl<'r> Round<'r> {
     /// All pairs, in the order of the batch; `None` if it was stopped.
     pub(super) fn conflicts(
         &self,
-        known: &mut [Known; 2],
+        known: &mut [PairCache; 2],
         stop: &Cancel,
     ) -> Result<Option<Vec<PredictedConflict>>, WeaveError> {
         let mut found: Vec<(usize, usize, PredictedConflict)> = Vec::new();
-        let works: Vec<Work> = self.standing.iter().map(work).collect();
+        let works: Vec<ChangedTree> = self.standing.iter().map(work).collect();
         let mut on_tip = Vec::with_capacity(works.len());
         for (place, work) in works.iter().enumerate() {
             if stop.is_cancelled() {
@@ -59,8 +61,8 @@ impl<'r> Round<'r> {
             }
             let moved = self.pairwise.moved(work)?;
             on_tip.push(match moved {
-                Moved::To(tree) => Some(tree),
-                Moved::Conflict(files) => {
+                RebasedTree::To(tree) => Some(tree),
+                RebasedTree::Conflict(files) => {
                     let live = self.live(place);
                     for (woven, files) in self.partners(work, live, &files)? {
                         found.push(pair(
@@ -78,10 +80,10 @@ impl<'r> Round<'r> {
         // Tasks that began apart are compared where both will end.
         let lasting = on_tip.iter().enumerate();
         let lasting = lasting.filter_map(|(place, tree)| Some((place, tree.clone()?)));
-        let (places, moved): (Vec<usize>, Vec<Work>) = lasting
+        let (places, moved): (Vec<usize>, Vec<ChangedTree>) = lasting
             .map(|(place, tree)| {
                 let basis = self.tip.clone();
-                (place, Work { basis, tree })
+                (place, ChangedTree { basis, tree })
             })
             .unzip();
         let began_apart = |one: usize, other: usize| {
@@ -107,7 +109,7 @@ impl<'r> Round<'r> {
         Ok(Some(found.into_iter().map(|(_, _, pair)| pair).collect()))
     }
 
-    fn live(&self, place: usize) -> &'r Live {
+    fn live(&self, place: usize) -> &'r LiveTask {
         &self.situation.live[self.standing[place].place]
     }
 
@@ -120,16 +122,16 @@ impl<'r> Round<'r> {
     /// The woven tasks that are to be named for a conflict with all of them together, and for which files.
     fn partners(
         &self,
-        work: &Work,
-        live: &Live,
+        work: &ChangedTree,
+        live: &LiveTask,
         files: &[String],
-    ) -> Result<Vec<(&'r Woven, Vec<String>)>, WeaveError> {
+    ) -> Result<Vec<(&'r WovenTask, Vec<String>)>, WeaveError> {
         let (mut suspects, mut guilty) = (Vec::new(), Vec::new());
         for woven in &self.situation.woven {
             if live.comes_after[woven.position] {
                 continue;
             }
-            let theirs = Work {
+            let theirs = ChangedTree {
                 basis: self.pairwise.tree_of(&woven.basis)?,
                 tree: self.pairwise.tree_of(&woven.commit)?,
             };
@@ -141,7 +143,7 @@ impl<'r> Round<'r> {
             }
             suspects.push((woven, touched));
             let both = [theirs, work.clone()];
-            let known = &mut Known::default();
+            let known = &mut PairCache::default();
             let alone = self.pairwise.collisions(&both, |_, _| true, known)?;
             guilty.extend(alone.into_iter().map(|alone| (woven, alone.files)));
         }
@@ -150,8 +152,8 @@ impl<'r> Round<'r> {
     }
 }
 
-fn work(standing: &Standing) -> Work {
-    Work {
+fn work(standing: &LiveTree) -> ChangedTree {
+    ChangedTree {
         basis: standing.basis.clone(),
         tree: standing.tree.clone(),
     }

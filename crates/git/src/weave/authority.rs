@@ -8,17 +8,17 @@ use std::fmt::Write as _;
 use gix_hash::ObjectId;
 use gix_object::Kind as ObjectKind;
 
-use super::conflict::{ConflictedFile, Kind};
-use super::loom::Loom;
-use super::objects::{Leaf, Objects};
-use super::sides::Both;
+use super::conflict::{ConflictKind, ConflictedFile};
+use super::objects::{TreeLeaf, WeaveObjects};
+use super::sides::BothChanged;
+use super::weave_folder::WeaveFolder;
 use super::{WeaveError, objects, unreadable};
 use crate::git::GitError;
 use crate::git::read::text;
 
 /// What git made of a merge.
 #[derive(Debug, Clone)]
-pub(super) enum Answer {
+pub(super) enum MergeAnswer {
     Clean(ObjectId),
     Conflict(Vec<ConflictedFile>),
 }
@@ -27,18 +27,18 @@ pub(super) enum Answer {
 /// of renames and folders bring about.
 const ABORTED: i32 = 128 + 6;
 
-impl Answer {
+impl MergeAnswer {
     fn broken() -> Self {
         Self::Conflict(vec![ConflictedFile {
             path: String::new(),
-            kind: Kind::GitAborted,
+            kind: ConflictKind::GitAborted,
         }])
     }
 }
 
 /// What is to be merged.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Question {
+pub(super) struct MergeQuestion {
     /// The commit to compare with, or the one that git finds.
     pub(super) base: Option<ObjectId>,
     pub(super) ours: ObjectId,
@@ -48,8 +48,11 @@ pub(super) struct Question {
 }
 
 /// Merges two commits.
-pub(super) fn ask(loom: &Loom, question: Question) -> Result<Answer, WeaveError> {
-    let mut call = loom
+pub(super) fn ask(
+    weave_folder: &WeaveFolder,
+    question: MergeQuestion,
+) -> Result<MergeAnswer, WeaveError> {
+    let mut call = weave_folder
         .call()
         // A bare repository has no attributes of its own, and `git merge` would see these.
         .env("GIT_ATTR_SOURCE", question.attributes.to_string())
@@ -62,10 +65,10 @@ pub(super) fn ask(loom: &Loom, question: Question) -> Result<Answer, WeaveError>
     let mut records = output.stdout.split(|byte| *byte == 0);
     let tree = records.next().and_then(|id| ObjectId::from_hex(id).ok());
     match (output.code, tree) {
-        (0, Some(tree)) => Ok(Answer::Clean(tree)),
+        (0, Some(tree)) => Ok(MergeAnswer::Clean(tree)),
         // Git exits 1 for a commit it cannot find as well, but prints no tree then.
-        (1, Some(_)) => Ok(Answer::Conflict(conflicts(&mut records)?)),
-        (ABORTED, _) => Ok(Answer::broken()),
+        (1, Some(_)) => Ok(MergeAnswer::Conflict(conflicts(&mut records)?)),
+        (ABORTED, _) => Ok(MergeAnswer::broken()),
         _ => Err(output.failure().into()),
     }
 }
@@ -75,19 +78,19 @@ pub(super) fn ask(loom: &Loom, question: Question) -> Result<Answer, WeaveError>
 /// A file that all three trees have is renamed by nobody, so git merges it alone as it would among
 /// all the others.
 pub(super) fn ask_contents(
-    loom: &Loom,
-    objects: &Objects,
+    weave_folder: &WeaveFolder,
+    objects: &WeaveObjects,
     tip: ObjectId,
-    merges: &[&[Both]],
-) -> Result<Vec<Answer>, WeaveError> {
+    merges: &[&[BothChanged]],
+) -> Result<Vec<MergeAnswer>, WeaveError> {
     let attributes = attributes_above(objects, tip, merges.iter().copied().flatten())?;
     let leaves = attributes
         .iter()
         .map(|(path, leaf)| (path.as_slice(), Some(*leaf)));
     let attributes = show_sorted(objects, leaves.collect())?;
     let merges = merges.iter().map(|both| {
-        let commit = |side: fn(&Both) -> Leaf| {
-            let leaf = |file: &'_ Both| Some(side(file));
+        let commit = |side: fn(&BothChanged) -> TreeLeaf| {
+            let leaf = |file: &'_ BothChanged| Some(side(file));
             let leaves = both.iter().map(|file| (file.path.as_slice(), leaf(file)));
             bare_commit(objects, show_sorted(objects, leaves.collect())?)
         };
@@ -98,7 +101,7 @@ pub(super) fn ask_contents(
         })
     });
     let merges = merges.collect::<Result<Vec<_>, WeaveError>>()?;
-    ask_many(loom, attributes, &merges)
+    ask_many(weave_folder, attributes, &merges)
 }
 
 /// Two commits, and the one to compare both with.
@@ -111,15 +114,15 @@ pub(super) struct Merge {
 
 /// Merges pairs of commits, all in one process.
 pub(super) fn ask_many(
-    loom: &Loom,
+    weave_folder: &WeaveFolder,
     attributes: ObjectId,
     merges: &[Merge],
-) -> Result<Vec<Answer>, WeaveError> {
+) -> Result<Vec<MergeAnswer>, WeaveError> {
     let mut lines = String::new();
     for Merge { base, ours, theirs } in merges {
         writeln!(lines, "{base} -- {ours} {theirs}").expect("writing to a string works");
     }
-    let call = loom
+    let call = weave_folder
         .call()
         .env("GIT_ATTR_SOURCE", attributes.to_string())
         .args(["merge-tree", "--write-tree", "--stdin"])
@@ -127,12 +130,12 @@ pub(super) fn ask_many(
     let output = call.run()?;
     match (output.code, merges) {
         (0, _) => answers(&output.stdout, merges.len()),
-        (ABORTED, [_]) => Ok(vec![Answer::broken()]),
+        (ABORTED, [_]) => Ok(vec![MergeAnswer::broken()]),
         (ABORTED, several) => {
             // Each by itself, so that only the one is left out that git cannot merge.
             let alone = several
                 .iter()
-                .map(|merge| ask_many(loom, attributes, &[*merge]));
+                .map(|merge| ask_many(weave_folder, attributes, &[*merge]));
             let answers = alone.collect::<Result<Vec<_>, _>>()?;
             Ok(answers.into_iter().flatten().collect())
         }
@@ -141,15 +144,15 @@ pub(super) fn ask_many(
 }
 
 fn show_sorted(
-    objects: &Objects,
-    mut leaves: Vec<(&[u8], Option<Leaf>)>,
+    objects: &WeaveObjects,
+    mut leaves: Vec<(&[u8], Option<TreeLeaf>)>,
 ) -> Result<ObjectId, WeaveError> {
     leaves.sort_by(|(one, _), (other, _)| objects::by_components(one, other));
     objects.show_leaves(&leaves)
 }
 
 /// Reads answers one after the other: 1 or 0, a tree, and of a conflict its files and messages.
-fn answers(printed: &[u8], wanted: usize) -> Result<Vec<Answer>, WeaveError> {
+fn answers(printed: &[u8], wanted: usize) -> Result<Vec<MergeAnswer>, WeaveError> {
     let garbled = || GitError::Garbled {
         what: "merge-tree --stdin".into(),
         printed: text(&printed[..printed.len().min(200)]),
@@ -162,9 +165,9 @@ fn answers(printed: &[u8], wanted: usize) -> Result<Vec<Answer>, WeaveError> {
         answers.push(match (verdict, tree) {
             (Some(b"1"), Some(tree)) => {
                 records.next();
-                Answer::Clean(tree)
+                MergeAnswer::Clean(tree)
             }
-            (Some(b"0"), Some(_)) => Answer::Conflict(conflicts(&mut records)?),
+            (Some(b"0"), Some(_)) => MergeAnswer::Conflict(conflicts(&mut records)?),
             _ => return Err(garbled().into()),
         });
     }
@@ -172,17 +175,17 @@ fn answers(printed: &[u8], wanted: usize) -> Result<Vec<Answer>, WeaveError> {
 }
 
 /// A commit for git's eyes only, because it merges nothing less.
-pub(super) fn bare_commit(objects: &Objects, tree: ObjectId) -> Result<ObjectId, WeaveError> {
+pub(super) fn bare_commit(objects: &WeaveObjects, tree: ObjectId) -> Result<ObjectId, WeaveError> {
     let nobody = "pleach <pleach@localhost> 0 +0000";
     let text = format!("tree {tree}\nauthor {nobody}\ncommitter {nobody}\n\n\n");
     objects.show_only(ObjectKind::Commit, text.as_bytes())
 }
 
 fn attributes_above<'f>(
-    objects: &Objects,
+    objects: &WeaveObjects,
     tip: ObjectId,
-    files: impl Iterator<Item = &'f Both>,
-) -> Result<BTreeMap<Vec<u8>, Leaf>, WeaveError> {
+    files: impl Iterator<Item = &'f BothChanged>,
+) -> Result<BTreeMap<Vec<u8>, TreeLeaf>, WeaveError> {
     let mut found = BTreeMap::new();
     for file in files {
         let mut end = 0;
@@ -192,7 +195,7 @@ fn attributes_above<'f>(
                 && let Some(entry) = objects.entry_at(tip, &path)?
                 && !entry.mode.is_tree()
             {
-                let leaf = Leaf {
+                let leaf = TreeLeaf {
                     mode: entry.mode,
                     id: entry.oid,
                 };
@@ -209,7 +212,7 @@ fn attributes_above<'f>(
 
 /// Which of these pairs of commits conflict; one process for all.
 pub(super) fn colliding(
-    loom: &Loom,
+    weave_folder: &WeaveFolder,
     pairs: &[(ObjectId, ObjectId)],
     attributes: ObjectId,
 ) -> Result<Vec<bool>, WeaveError> {
@@ -228,7 +231,7 @@ pub(super) fn colliding(
         "--no-messages",
         "--allow-unrelated-histories",
     ];
-    let call = loom
+    let call = weave_folder
         .call()
         .env("GIT_ATTR_SOURCE", attributes.to_string())
         .args(merge)
@@ -240,7 +243,7 @@ pub(super) fn colliding(
         (ABORTED, several) => {
             let alone = several
                 .iter()
-                .map(|pair| colliding(loom, &[*pair], attributes));
+                .map(|pair| colliding(weave_folder, &[*pair], attributes));
             let verdicts = alone.collect::<Result<Vec<_>, _>>()?;
             return Ok(verdicts.into_iter().flatten().collect());
         }
@@ -266,8 +269,11 @@ pub(super) fn colliding(
 }
 
 /// Of several commits those that come before no other one.
-pub(super) fn independent(loom: &Loom, commits: &[ObjectId]) -> Result<Vec<ObjectId>, WeaveError> {
-    let call = loom.call().args(["merge-base", "--independent"]);
+pub(super) fn independent(
+    weave_folder: &WeaveFolder,
+    commits: &[ObjectId],
+) -> Result<Vec<ObjectId>, WeaveError> {
+    let call = weave_folder.call().args(["merge-base", "--independent"]);
     let printed = call
         .args(commits.iter().map(ToString::to_string))
         .output()?;
@@ -286,14 +292,14 @@ fn conflicts<'a>(
         let path = record.splitn(2, |byte| *byte == b'\t').nth(1);
         let path = without_label(&text(path.unwrap_or(record)));
         if !files.iter().any(|file| file.path == path) {
-            let kind = Kind::Other;
+            let kind = ConflictKind::Other;
             files.push(ConflictedFile { path, kind });
         }
     }
-    for Message { kind, paths } in read_messages(records)? {
+    for ConflictMessage { kind, paths } in read_messages(records)? {
         for path in paths.iter().map(|path| without_label(&text(path))) {
             match files.iter_mut().find(|file| file.path == path) {
-                Some(file) if file.kind == Kind::Other => file.kind = kind,
+                Some(file) if file.kind == ConflictKind::Other => file.kind = kind,
                 // Of a rename git names both ends, though only one is unmerged.
                 Some(_) | None => {}
             }
@@ -304,15 +310,15 @@ fn conflicts<'a>(
 }
 
 /// What git has to say of a conflict.
-pub(super) struct Message {
-    pub(super) kind: Kind,
+pub(super) struct ConflictMessage {
+    pub(super) kind: ConflictKind,
     pub(super) paths: Vec<Vec<u8>>,
 }
 
 /// Reads what git has to say, as far as it is about conflicts.
 pub(super) fn read_messages<'a>(
     records: &mut impl Iterator<Item = &'a [u8]>,
-) -> Result<Vec<Message>, WeaveError> {
+) -> Result<Vec<ConflictMessage>, WeaveError> {
     let mut messages = Vec::new();
     while let Some(count) = records.next().filter(|record| !record.is_empty()) {
         let count = std::str::from_utf8(count).ok().and_then(|n| n.parse().ok());
@@ -321,8 +327,8 @@ pub(super) fn read_messages<'a>(
         let paths = records.by_ref().take(count).map(<[u8]>::to_vec).collect();
         let word = text(records.next().unwrap_or_default());
         records.next();
-        if let Some(kind) = Kind::named(&word) {
-            messages.push(Message { kind, paths });
+        if let Some(kind) = ConflictKind::named(&word) {
+            messages.push(ConflictMessage { kind, paths });
         }
     }
     Ok(messages)

@@ -7,20 +7,20 @@ use gix_object::bstr::BString;
 use gix_object::tree::{Entry, name_order};
 
 use super::WeaveError;
-use super::objects::{Leaf, Objects};
+use super::objects::{TreeLeaf, WeaveObjects};
 
 /// As deep as git itself goes by default.
 const DEEPEST: usize = 2048;
 
 /// A path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct TreeChange {
     pub(super) path: BString,
-    pub(super) old: Option<Leaf>,
-    pub(super) new: Option<Leaf>,
+    pub(super) old: Option<TreeLeaf>,
+    pub(super) new: Option<TreeLeaf>,
 }
 
-impl Change {
+impl TreeChange {
     pub(super) fn is_addition(&self) -> bool {
         self.old.is_none()
     }
@@ -32,20 +32,20 @@ impl Change {
 
 /// Everything that differs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Diff {
-    pub(super) changes: Vec<Change>,
+pub(super) struct TreeDiff {
+    pub(super) changes: Vec<TreeChange>,
     /// Folders that the new tree does not have any more.
     pub(super) gone: Vec<BString>,
 }
 
 /// Compares two trees.
 pub(super) fn diff(
-    objects: &Objects,
+    objects: &WeaveObjects,
     old: Option<ObjectId>,
     new: Option<ObjectId>,
-) -> Result<Diff, WeaveError> {
-    let mut found = Diff::default();
-    let mut walk = Walk {
+) -> Result<TreeDiff, WeaveError> {
+    let mut found = TreeDiff::default();
+    let mut walk = TreeWalk {
         objects,
         found: &mut found,
         path: Vec::new(),
@@ -55,14 +55,14 @@ pub(super) fn diff(
     Ok(found)
 }
 
-struct Walk<'a> {
-    objects: &'a Objects,
-    found: &'a mut Diff,
+struct TreeWalk<'a> {
+    objects: &'a WeaveObjects,
+    found: &'a mut TreeDiff,
     path: Vec<u8>,
     depth: usize,
 }
 
-impl Walk<'_> {
+impl TreeWalk<'_> {
     fn folder(&mut self, old: Option<ObjectId>, new: Option<ObjectId>) -> Result<(), WeaveError> {
         if old == new {
             return Ok(());
@@ -117,11 +117,11 @@ impl Walk<'_> {
         if some.mode.is_tree() {
             self.folder(old.map(|entry| entry.oid), new.map(|entry| entry.oid))?;
         } else {
-            let leaf = |entry: &Entry| Leaf {
+            let leaf = |entry: &Entry| TreeLeaf {
                 mode: entry.mode,
                 id: entry.oid,
             };
-            self.found.changes.push(Change {
+            self.found.changes.push(TreeChange {
                 path: self.path.clone().into(),
                 old: old.map(leaf),
                 new: new.map(leaf),

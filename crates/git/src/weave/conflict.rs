@@ -34,12 +34,12 @@ pub struct ConflictedFile {
     /// Its path; what is not UTF-8 is shown as a mark.
     pub path: String,
     /// In which way the sides disagree.
-    pub kind: Kind,
+    pub kind: ConflictKind,
 }
 
 /// In which way two sides disagree about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Kind {
+pub enum ConflictKind {
     /// Both changed the same lines, or both made the file.
     Content,
     /// One changed it, one deleted it.
@@ -62,7 +62,7 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl ConflictKind {
     /// By the short word that git has for it, which does not change with language or version.
     pub(super) fn named(word: &str) -> Option<Self> {
         let inner = word.strip_prefix("CONFLICT (")?.strip_suffix(')')?;
@@ -95,7 +95,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ConflictKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

@@ -9,8 +9,8 @@ use gix_object::bstr::BString;
 
 use super::WeaveError;
 use super::authority::ask_contents;
-use super::objects::Leaf;
-use super::sides::Both;
+use super::objects::TreeLeaf;
+use super::sides::BothChanged;
 use super::weaving::Weaving;
 
 /// So many strands are looked at beyond the one that is due.
@@ -18,21 +18,21 @@ const HORIZON: usize = 64;
 
 /// What a path will hold when a strand's turn comes.
 #[derive(Clone, Copy)]
-enum Coming {
-    Known(Option<Leaf>),
+enum FutureLeaf {
+    Known(Option<TreeLeaf>),
     /// A merge that nobody has made yet decides.
     Open,
 }
 
 impl Weaving<'_> {
     /// Answers what is due, and what can be known by now of the strands after it.
-    pub(super) fn foresee(&mut self, place: usize, due: &[Both]) -> Result<(), WeaveError> {
-        let mut coming: HashMap<BString, Coming> = HashMap::new();
+    pub(super) fn foresee(&mut self, place: usize, due: &[BothChanged]) -> Result<(), WeaveError> {
+        let mut coming: HashMap<BString, FutureLeaf> = HashMap::new();
         for file in due {
-            coming.insert(file.path.clone(), Coming::Open);
+            coming.insert(file.path.clone(), FutureLeaf::Open);
         }
         for change in &self.touched[place].changes {
-            let now = Coming::Known(change.new);
+            let now = FutureLeaf::Known(change.new);
             coming.entry(change.path.clone()).or_insert(now);
         }
         let mut merges = vec![due.to_vec()];
@@ -42,8 +42,8 @@ impl Weaving<'_> {
                 break;
             }
         }
-        let asked: Vec<&[Both]> = merges.iter().map(Vec::as_slice).collect();
-        let answers = ask_contents(self.loom, &self.objects, self.tip, &asked)?;
+        let asked: Vec<&[BothChanged]> = merges.iter().map(Vec::as_slice).collect();
+        let answers = ask_contents(self.weave_folder, &self.objects, self.tip, &asked)?;
         self.foreseen.extend(merges.into_iter().zip(answers));
         Ok(())
     }
@@ -52,8 +52,8 @@ impl Weaving<'_> {
     fn look_ahead(
         &mut self,
         place: usize,
-        coming: &mut HashMap<BString, Coming>,
-        merges: &mut Vec<Vec<Both>>,
+        coming: &mut HashMap<BString, FutureLeaf>,
+        merges: &mut Vec<Vec<BothChanged>>,
     ) -> Result<bool, WeaveError> {
         let base_tree = self.base_tree(place)?;
         let Some(base_tree) = base_tree.filter(|tree| self.ours.contains_key(tree)) else {
@@ -75,14 +75,14 @@ impl Weaving<'_> {
             let now = coming.get(&change.path).copied();
             let now = now.or_else(|| {
                 ours.leaf(&change.path)
-                    .map(|leaf| Coming::Known(Some(leaf)))
+                    .map(|leaf| FutureLeaf::Known(Some(leaf)))
             });
             match (now, change.old, change.new) {
-                (Some(Coming::Open), ..) => is_open = true,
-                (Some(Coming::Known(Some(ours))), Some(base), Some(theirs))
+                (Some(FutureLeaf::Open), ..) => is_open = true,
+                (Some(FutureLeaf::Known(Some(ours))), Some(base), Some(theirs))
                     if ours != theirs && base.is_file() && ours.is_file() && theirs.is_file() =>
                 {
-                    both.push(Both {
+                    both.push(BothChanged {
                         path: change.path.clone(),
                         base,
                         ours,
@@ -96,9 +96,9 @@ impl Weaving<'_> {
         for change in &theirs.changes {
             let is_decided_later = is_open || is_merged(&change.path);
             let now = if is_decided_later {
-                Coming::Open
+                FutureLeaf::Open
             } else {
-                Coming::Known(change.new)
+                FutureLeaf::Known(change.new)
             };
             coming.insert(change.path.clone(), now);
         }

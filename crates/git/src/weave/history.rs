@@ -8,13 +8,13 @@ use pleach_domain::choice::Strategy;
 use pleach_system::text::neutral_text::neutral_lines;
 
 use super::WeaveError;
-use super::objects::{Commit, Objects};
-use super::weaving::{Merged, Step, StepHistory, Weaving};
+use super::objects::{Commit, WeaveObjects};
+use super::weaving::{Merged, StepHistory, WeaveStep, Weaving};
 use crate::git::Identity;
 
 /// Writes the commits and returns the last one.
 pub(super) fn write(weaving: &Weaving<'_>, strategy: Strategy) -> Result<ObjectId, WeaveError> {
-    let mut chain = Chain::kept_from(weaving);
+    let mut chain = CommitChain::kept_from(weaving);
     if strategy == Strategy::Octopus {
         chain.octopus()?;
         return Ok(chain.tip());
@@ -31,15 +31,15 @@ pub(super) fn write(weaving: &Weaving<'_>, strategy: Strategy) -> Result<ObjectI
 }
 
 /// Commits on top of each other.
-pub(super) struct Chain<'c> {
+pub(super) struct CommitChain<'c> {
     weaving: &'c Weaving<'c>,
     tip: Commit,
     /// Whether they are part of the result, or only for git to find its way.
-    destiny: Destiny,
+    destiny: CommitUse,
 }
 
 #[derive(Clone, Copy)]
-enum Destiny {
+enum CommitUse {
     Kept,
     Shown,
 }
@@ -57,24 +57,24 @@ fn names(commit: &Commit, subject: &str) -> bool {
 }
 
 /// What a commit says besides its tree and parents.
-struct Words<'a> {
+struct CommitText<'a> {
     author: Option<&'a [u8]>,
     seconds: i64,
     message: &'a [u8],
     encoding: Option<&'a [u8]>,
 }
 
-impl<'c> Chain<'c> {
+impl<'c> CommitChain<'c> {
     fn kept_from(weaving: &'c Weaving<'c>) -> Self {
-        Self::from(weaving, Destiny::Kept)
+        Self::from(weaving, CommitUse::Kept)
     }
 
-    /// Commits that git sees in the loom and nobody keeps.
+    /// Commits that git sees in the weave folder and nobody keeps.
     pub(super) fn shown_from(weaving: &'c Weaving<'c>) -> Self {
-        Self::from(weaving, Destiny::Shown)
+        Self::from(weaving, CommitUse::Shown)
     }
 
-    fn from(weaving: &'c Weaving<'c>, destiny: Destiny) -> Self {
+    fn from(weaving: &'c Weaving<'c>, destiny: CommitUse) -> Self {
         let tip = weaving.onto.clone();
         Self {
             weaving,
@@ -87,12 +87,12 @@ impl<'c> Chain<'c> {
         self.tip.id
     }
 
-    fn objects(&self) -> &'c Objects {
+    fn objects(&self) -> &'c WeaveObjects {
         &self.weaving.objects
     }
 
     /// One merge commit, as `git merge --no-ff` makes it.
-    pub(super) fn merge(&mut self, step: &Step) -> Result<(), WeaveError> {
+    pub(super) fn merge(&mut self, step: &WeaveStep) -> Result<(), WeaveError> {
         let strand = &self.weaving.commits[step.place];
         let (mut merged, seconds) = (strand.id, strand.seconds);
         let onto = self.tip.clone();
@@ -103,7 +103,7 @@ impl<'c> Chain<'c> {
         }
         let subject = &self.weaving.strands[step.place].subject;
         let message = format!("Merge {subject}\n");
-        let words = Words {
+        let words = CommitText {
             author: None,
             seconds: onto.seconds.max(seconds),
             message: message.as_bytes(),
@@ -112,7 +112,7 @@ impl<'c> Chain<'c> {
         self.add(step.tree, &[onto.id, merged], &words)
     }
 
-    fn squash(&mut self, step: &Step) -> Result<(), WeaveError> {
+    fn squash(&mut self, step: &WeaveStep) -> Result<(), WeaveError> {
         let brought = self.brought(step)?;
         let seconds = self.weaving.commits[step.place].seconds;
         let author = brought.first().map(|first| first.author.as_slice());
@@ -129,7 +129,7 @@ impl<'c> Chain<'c> {
             // The words are the agent's and the commit is ours, which closes and mentions nothing.
             message = neutral_lines(&String::from_utf8_lossy(&message)).into_bytes();
         }
-        let words = Words {
+        let words = CommitText {
             author: author.filter(|_| is_one_author),
             seconds: self.tip.seconds.max(seconds),
             message: &message,
@@ -138,7 +138,7 @@ impl<'c> Chain<'c> {
         self.add(step.tree, &[self.tip.id], &words)
     }
 
-    fn squashed_message(&self, step: &Step, brought: &[Commit]) -> Vec<u8> {
+    fn squashed_message(&self, step: &WeaveStep, brought: &[Commit]) -> Vec<u8> {
         let subject = &self.weaving.strands[step.place].subject;
         match brought {
             // A commit of an agent does not say which task it was for.
@@ -162,7 +162,7 @@ impl<'c> Chain<'c> {
     }
 
     /// The strand's own commits, or one if they do not lead to the same tree.
-    fn replay(&mut self, step: &Step) -> Result<(), WeaveError> {
+    fn replay(&mut self, step: &WeaveStep) -> Result<(), WeaveError> {
         let before = self.tip.clone();
         if !self.replay_each(step)? || self.tip.tree != step.tree {
             self.tip = before;
@@ -171,7 +171,7 @@ impl<'c> Chain<'c> {
         Ok(())
     }
 
-    fn replay_each(&mut self, step: &Step) -> Result<bool, WeaveError> {
+    fn replay_each(&mut self, step: &WeaveStep) -> Result<bool, WeaveError> {
         let brought = self.brought(step)?;
         if brought.is_empty() {
             return Ok(false);
@@ -197,7 +197,7 @@ impl<'c> Chain<'c> {
                 // Everything of it is there already, and git's own rebase drops it too.
                 continue;
             }
-            let words = Words {
+            let words = CommitText {
                 author: Some(&commit.author),
                 seconds: self.tip.seconds.max(commit.seconds),
                 message: &commit.message,
@@ -222,7 +222,7 @@ impl<'c> Chain<'c> {
             .iter()
             .map(|step| self.weaving.commits[step.place].seconds);
         let seconds = times.fold(self.tip.seconds, i64::max);
-        let subject = |step: &Step| self.weaving.strands[step.place].subject.as_str();
+        let subject = |step: &WeaveStep| self.weaving.strands[step.place].subject.as_str();
         let message = match steps.as_slice() {
             [only] => format!("Merge {}\n", subject(only)),
             several => {
@@ -231,7 +231,7 @@ impl<'c> Chain<'c> {
                 format!("Merge {} branches\n\n{lines}", several.len())
             }
         };
-        let words = Words {
+        let words = CommitText {
             author: None,
             seconds,
             message: message.as_bytes(),
@@ -241,12 +241,12 @@ impl<'c> Chain<'c> {
     }
 
     /// The commits that a strand brought, the oldest first.
-    fn basis(&self, step: &Step) -> Option<ObjectId> {
+    fn basis(&self, step: &WeaveStep) -> Option<ObjectId> {
         let basis = self.weaving.strands[step.place].basis.as_ref()?;
         ObjectId::from_hex(basis.as_str().as_bytes()).ok()
     }
 
-    fn brought(&self, step: &Step) -> Result<Vec<Commit>, WeaveError> {
+    fn brought(&self, step: &WeaveStep) -> Result<Vec<Commit>, WeaveError> {
         let basis = match (step.history, step.base) {
             (StepHistory::Apart, Some(basis)) => Some(basis),
             // What it began with is no work of its own, merges that only brought that together included.
@@ -268,9 +268,9 @@ impl<'c> Chain<'c> {
         &mut self,
         tree: ObjectId,
         parents: &[ObjectId],
-        words: &Words<'_>,
+        words: &CommitText<'_>,
     ) -> Result<(), WeaveError> {
-        let us = signature(self.weaving.loom.identity(), words.seconds);
+        let us = signature(self.weaving.weave_folder.identity(), words.seconds);
         let mut data = format!("tree {tree}\n").into_bytes();
         for parent in parents {
             data.extend_from_slice(format!("parent {parent}\n").as_bytes());
@@ -287,8 +287,8 @@ impl<'c> Chain<'c> {
             data.push(b'\n');
         }
         let id = match self.destiny {
-            Destiny::Kept => self.objects().put(ObjectKind::Commit, data)?,
-            Destiny::Shown => self.objects().show_only(ObjectKind::Commit, &data)?,
+            CommitUse::Kept => self.objects().put(ObjectKind::Commit, data)?,
+            CommitUse::Shown => self.objects().show_only(ObjectKind::Commit, &data)?,
         };
         self.tip = Commit {
             id,

@@ -5,10 +5,10 @@
 use gix_hash::ObjectId;
 use gix_object::tree::EntryKind;
 
-use super::authority::{Message, read_messages};
-use super::conflict::Kind;
-use super::loom::Loom;
-use super::objects::{Leaf, Objects};
+use super::authority::{ConflictMessage, read_messages};
+use super::conflict::ConflictKind;
+use super::objects::{TreeLeaf, WeaveObjects};
+use super::weave_folder::WeaveFolder;
 use super::weaving::object_id;
 use super::{WeaveError, unreadable};
 use crate::git::read::text;
@@ -16,7 +16,7 @@ use crate::git::{CommitId, TreeId, parse_id};
 
 /// One of the two that do not merge.
 #[derive(Debug, Clone, Copy)]
-pub struct Side<'a> {
+pub struct MarkedSide<'a> {
     /// What it is called in files that hold both, a name that git would take for a branch.
     pub name: &'a str,
     pub commit: &'a CommitId,
@@ -24,7 +24,7 @@ pub struct Side<'a> {
 
 /// What two sides come to.
 #[derive(Debug)]
-pub struct Marked {
+pub struct MarkedMerge {
     /// Everything that merges, and files that hold both sides between marks.
     pub(crate) tree: TreeId,
     /// The files that do not merge, by path.
@@ -35,16 +35,16 @@ pub struct Marked {
 #[derive(Debug)]
 pub struct Unmerged {
     pub path: Vec<u8>,
-    pub kind: Kind,
+    pub kind: ConflictKind,
     /// What the base, ours and theirs have there, as far as they have it.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<ConflictStage>,
     /// What the tree has there.
     pub marked: Option<Content>,
 }
 
 /// A version of a file, as an index names it.
 #[derive(Debug, Clone)]
-pub struct Stage {
+pub struct ConflictStage {
     pub(crate) number: u8,
     pub content: Content,
 }
@@ -58,17 +58,17 @@ pub struct Content {
 
 /// Merges what one side did since a base into the other, as far as it goes.
 pub fn merge_with_marks(
-    loom: &Loom,
+    weave_folder: &WeaveFolder,
     base: &CommitId,
-    ours: Side<'_>,
-    theirs: Side<'_>,
-) -> Result<Marked, WeaveError> {
-    let objects = loom.objects()?;
+    ours: MarkedSide<'_>,
+    theirs: MarkedSide<'_>,
+) -> Result<MarkedMerge, WeaveError> {
+    let objects = weave_folder.objects()?;
     for side in [ours, theirs] {
-        loom.name(side.commit, side.name)?;
+        weave_folder.name(side.commit, side.name)?;
     }
     let attributes = objects.commit(object_id(ours.commit))?.tree;
-    let output = loom
+    let output = weave_folder
         .call()
         .env("GIT_ATTR_SOURCE", attributes.to_string())
         .args(["merge-tree", "--write-tree", "-z", "--messages"])
@@ -86,9 +86,9 @@ pub fn merge_with_marks(
         read_stages(&mut records)?
     };
     if output.code == 1 {
-        for Message { kind, paths } in read_messages(&mut records)? {
+        for ConflictMessage { kind, paths } in read_messages(&mut records)? {
             let of_message = files.iter_mut().filter(|file| paths.contains(&file.path));
-            for file in of_message.filter(|file| file.kind == Kind::Other) {
+            for file in of_message.filter(|file| file.kind == ConflictKind::Other) {
                 file.kind = kind;
             }
         }
@@ -102,23 +102,23 @@ pub fn merge_with_marks(
         });
         adopt_stages(&objects, file)?;
     }
-    loom.store(&objects)?;
-    Ok(Marked {
+    weave_folder.store(&objects)?;
+    Ok(MarkedMerge {
         tree: parse_id("merge-tree", tree.to_string().as_bytes())?,
         files,
     })
 }
 
 /// Contents that git merged on the way may be nowhere else.
-fn adopt_stages(objects: &Objects, file: &Unmerged) -> Result<(), WeaveError> {
-    for Stage { content, .. } in &file.stages {
+fn adopt_stages(objects: &WeaveObjects, file: &Unmerged) -> Result<(), WeaveError> {
+    for ConflictStage { content, .. } in &file.stages {
         let mode = match content.mode.as_str() {
             "160000" => EntryKind::Commit,
             _ => EntryKind::Blob,
         };
         if let Ok(id) = ObjectId::from_hex(content.id.as_bytes()) {
             let mode = mode.into();
-            objects.adopt_file(Leaf { mode, id })?;
+            objects.adopt_file(TreeLeaf { mode, id })?;
         }
     }
     Ok(())
@@ -138,7 +138,7 @@ fn read_stages<'a>(
         let [mode, id, number] = fields[..] else {
             return Err(garbled());
         };
-        let stage = Stage {
+        let stage = ConflictStage {
             number: number.parse().map_err(|_| garbled())?,
             content: Content {
                 mode: mode.to_owned(),
@@ -150,7 +150,7 @@ fn read_stages<'a>(
             Some(file) => file.stages.push(stage),
             None => files.push(Unmerged {
                 path: path.to_vec(),
-                kind: Kind::Other,
+                kind: ConflictKind::Other,
                 stages: vec![stage],
                 marked: None,
             }),

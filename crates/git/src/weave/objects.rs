@@ -24,12 +24,12 @@ const LEAST_FOR_A_PACK: usize = 20;
 
 /// What a tree says of a path that is no folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Leaf {
+pub(super) struct TreeLeaf {
     pub(super) mode: EntryMode,
     pub(super) id: ObjectId,
 }
 
-impl Leaf {
+impl TreeLeaf {
     /// Whether it is the content of a file, and neither a link nor a submodule.
     pub(super) fn is_file(self) -> bool {
         self.mode.is_blob()
@@ -50,16 +50,16 @@ pub(super) struct Commit {
 }
 
 /// Objects that only memory holds.
-type Fresh = HashMap<ObjectId, (Kind, Rc<[u8]>)>;
+type NewObjects = HashMap<ObjectId, (Kind, Rc<[u8]>)>;
 
 /// The object database of a weaving.
-pub(super) struct Objects {
+pub(super) struct WeaveObjects {
     on_disk: gix_odb::Handle,
     /// Where git's own merges write, and where git finds what only memory holds.
     aside: gix_odb::loose::Store,
     deflater: RefCell<Deflater>,
     kind: gix_hash::Kind,
-    fresh: RefCell<Fresh>,
+    fresh: RefCell<NewObjects>,
     order: RefCell<Vec<ObjectId>>,
     shown: RefCell<HashSet<ObjectId>>,
     trees: RefCell<HashMap<ObjectId, Rc<Tree>>>,
@@ -76,7 +76,7 @@ where
     }
 }
 
-impl Objects {
+impl WeaveObjects {
     /// Opens the folder that new objects of git's own go to; it names the others as alternates.
     pub(super) fn open(folder: &Path, kind: gix_hash::Kind) -> io::Result<Self> {
         let options = gix_odb::store::init::Options::default();
@@ -169,7 +169,7 @@ impl Objects {
     pub(super) fn edited(
         &self,
         tree: Option<ObjectId>,
-        changes: &[(&[u8], Option<Leaf>)],
+        changes: &[(&[u8], Option<TreeLeaf>)],
     ) -> Result<Option<ObjectId>, WeaveError> {
         let mut entries = self.tree(tree)?.entries.clone();
         for run in changes.chunk_by(|(one, _), (other, _)| first(one) == first(other)) {
@@ -191,7 +191,7 @@ impl Objects {
                 let folder = self.edited(folder.map(|entry| entry.oid), &below)?;
                 let folder = folder.map(|id| {
                     let mode = gix_object::tree::EntryKind::Tree.into();
-                    entry(name, Leaf { mode, id })
+                    entry(name, TreeLeaf { mode, id })
                 });
                 let file = now.filter(|entry| !entry.mode.is_tree());
                 now = folder.or(file);
@@ -220,7 +220,7 @@ impl Objects {
     }
 
     /// The content of a file.
-    pub(super) fn file(&self, file: Leaf) -> Result<Rc<[u8]>, WeaveError> {
+    pub(super) fn file(&self, file: TreeLeaf) -> Result<Rc<[u8]>, WeaveError> {
         self.content(file.id)
     }
 
@@ -256,7 +256,7 @@ impl Objects {
             if entry.mode.is_tree() {
                 self.adopt(entry.oid)?;
             } else {
-                self.adopt_file(Leaf {
+                self.adopt_file(TreeLeaf {
                     mode: entry.mode,
                     id: entry.oid,
                 })?;
@@ -267,7 +267,7 @@ impl Objects {
     }
 
     /// Takes a file into memory if only git's own merges wrote it.
-    pub(super) fn adopt_file(&self, file: Leaf) -> Result<(), WeaveError> {
+    pub(super) fn adopt_file(&self, file: TreeLeaf) -> Result<(), WeaveError> {
         if file.mode.is_commit() || !self.is_aside(file.id) {
             return Ok(());
         }
@@ -342,7 +342,7 @@ impl Objects {
     /// Builds a tree for git's eyes only.
     pub(super) fn show_leaves(
         &self,
-        leaves: &[(&[u8], Option<Leaf>)],
+        leaves: &[(&[u8], Option<TreeLeaf>)],
     ) -> Result<ObjectId, WeaveError> {
         let mut entries = Vec::new();
         for run in leaves.chunk_by(|(one, _), (other, _)| first(one) == first(other)) {
@@ -359,7 +359,7 @@ impl Objects {
                         .collect();
                     let id = self.show_leaves(&below)?;
                     let mode = gix_object::tree::EntryKind::Tree.into();
-                    entries.push(entry(name, Leaf { mode, id }));
+                    entries.push(entry(name, TreeLeaf { mode, id }));
                 }
             }
         }
@@ -408,7 +408,7 @@ impl Objects {
     }
 }
 
-fn entry(name: &[u8], leaf: Leaf) -> Entry {
+fn entry(name: &[u8], leaf: TreeLeaf) -> Entry {
     Entry {
         mode: leaf.mode,
         filename: BString::from(name),

@@ -8,19 +8,19 @@ use std::rc::Rc;
 
 use gix_hash::ObjectId;
 
-use super::authority::{Answer, Merge, ask_contents, ask_many, bare_commit};
-use super::change::{Change, Diff, diff};
+use super::authority::{Merge, MergeAnswer, ask_contents, ask_many, bare_commit};
+use super::change::{TreeChange, TreeDiff, diff};
 use super::conflict::paths_of;
-use super::loom::Loom;
-use super::objects::Objects;
-use super::sides::{Both, Meeting, Ours, folders_above};
+use super::objects::WeaveObjects;
+use super::sides::{BothChanged, OurChanges, SidesMeeting, folders_above};
+use super::weave_folder::WeaveFolder;
 use super::weaving::{Merged, Weaving, object_id, torn};
 use super::{ConflictedFile, WeaveError};
 use crate::git::{CommitId, TreeId, parse_id};
 
 /// A tree, and the one that it began as.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Work {
+pub struct ChangedTree {
     /// What it began as.
     pub basis: TreeId,
     /// What it is now.
@@ -40,24 +40,24 @@ pub struct Collision {
 
 /// What came of pairs that were merged before; a pair that is not asked for any more is forgotten.
 #[derive(Debug, Default)]
-pub struct Known {
-    now: Answers,
-    before: Answers,
+pub struct PairCache {
+    now: PairVerdicts,
+    before: PairVerdicts,
     merged: usize,
 }
 
 /// What came of each pair of trees that began as the same one.
-type Answers = HashMap<[ObjectId; 3], Verdict>;
+type PairVerdicts = HashMap<[ObjectId; 3], PairVerdict>;
 
 /// Whether two trees merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Verdict {
+enum PairVerdict {
     Clean,
     /// These files conflict.
     Conflict(Vec<String>),
 }
 
-impl Verdict {
+impl PairVerdict {
     fn of(files: &[ConflictedFile]) -> Self {
         if files.is_empty() {
             Self::Clean
@@ -67,13 +67,13 @@ impl Verdict {
     }
 }
 
-impl Known {
+impl PairCache {
     /// How many pairs had to be merged so far.
     pub fn merged(&self) -> usize {
         self.merged
     }
 
-    fn find(&mut self, pair: [ObjectId; 3]) -> Option<Verdict> {
+    fn find(&mut self, pair: [ObjectId; 3]) -> Option<PairVerdict> {
         if let Some(known) = self.now.get(&pair) {
             return Some(known.clone());
         }
@@ -85,7 +85,7 @@ impl Known {
 
 /// What a tree is on top of another one than it began as.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Moved {
+pub enum RebasedTree {
     /// This tree.
     To(TreeId),
     /// It does not go there, because of these files.
@@ -99,8 +99,8 @@ pub struct Pairwise<'l> {
 
 impl<'l> Pairwise<'l> {
     /// Begins on top of a commit, onto which trees may be moved.
-    pub fn on(loom: &'l Loom, onto: &CommitId) -> Result<Self, WeaveError> {
-        let weaving = Weaving::begin(loom, onto, &[])?;
+    pub fn on(weave_folder: &'l WeaveFolder, onto: &CommitId) -> Result<Self, WeaveError> {
+        let weaving = Weaving::begin(weave_folder, onto, &[])?;
         Ok(Self { weaving })
     }
 
@@ -110,7 +110,7 @@ impl<'l> Pairwise<'l> {
     }
 
     /// The paths that work changed.
-    pub fn changed(&self, work: &Work) -> Result<Vec<String>, WeaveError> {
+    pub fn changed(&self, work: &ChangedTree) -> Result<Vec<String>, WeaveError> {
         let found = self.diff(work)?;
         let paths = found.changes.iter();
         Ok(paths
@@ -119,26 +119,26 @@ impl<'l> Pairwise<'l> {
     }
 
     /// Work as it would be on top of the commit that was begun with.
-    pub fn moved(&self, work: &Work) -> Result<Moved, WeaveError> {
+    pub fn moved(&self, work: &ChangedTree) -> Result<RebasedTree, WeaveError> {
         let objects = &self.weaving.objects;
         let onto = self.weaving.tip;
         if tree_object(&work.basis) == onto {
-            return Ok(Moved::To(work.tree.clone()));
+            return Ok(RebasedTree::To(work.tree.clone()));
         }
         let basis = bare_commit(objects, tree_object(&work.basis))?;
         let theirs = bare_commit(objects, tree_object(&work.tree))?;
         Ok(match self.weaving.merge_freely(onto, basis, theirs)? {
-            Merged::Clean { tree, .. } => Moved::To(tree_id(tree)?),
-            Merged::Conflict(files) => Moved::Conflict(paths_of(&files)),
+            Merged::Clean { tree, .. } => RebasedTree::To(tree_id(tree)?),
+            Merged::Conflict(files) => RebasedTree::Conflict(paths_of(&files)),
         })
     }
 
     /// The pairs that conflict, among those that are asked for and began as the same tree.
     pub fn collisions(
         &self,
-        works: &[Work],
+        works: &[ChangedTree],
         is_asked_for: impl Fn(usize, usize) -> bool,
-        known: &mut Known,
+        known: &mut PairCache,
     ) -> Result<Vec<Collision>, WeaveError> {
         let diffs = works.iter().map(|work| self.diff(work).map(Rc::new));
         let diffs = diffs.collect::<Result<Vec<_>, _>>()?;
@@ -156,8 +156,10 @@ impl<'l> Pairwise<'l> {
                 }
                 let pair = Pair { one, other };
                 match known.find(pair.key(works)) {
-                    Some(Verdict::Conflict(files)) => found.push(Collision { one, other, files }),
-                    Some(Verdict::Clean) => {}
+                    Some(PairVerdict::Conflict(files)) => {
+                        found.push(Collision { one, other, files });
+                    }
+                    Some(PairVerdict::Clean) => {}
                     None => open.push(pair),
                 }
             }
@@ -165,7 +167,7 @@ impl<'l> Pairwise<'l> {
         known.merged += open.len();
         for (pair, verdict) in self.merge(works, &diffs, &open)? {
             known.now.insert(pair.key(works), verdict.clone());
-            if let Verdict::Conflict(files) = verdict {
+            if let PairVerdict::Conflict(files) = verdict {
                 let Pair { one, other } = pair;
                 found.push(Collision { one, other, files });
             }
@@ -175,7 +177,7 @@ impl<'l> Pairwise<'l> {
         Ok(found)
     }
 
-    fn diff(&self, work: &Work) -> Result<Diff, WeaveError> {
+    fn diff(&self, work: &ChangedTree) -> Result<TreeDiff, WeaveError> {
         let trees = [&work.basis, &work.tree].map(|tree| Some(tree_object(tree)));
         diff(&self.weaving.objects, trees[0], trees[1])
     }
@@ -183,31 +185,31 @@ impl<'l> Pairwise<'l> {
     /// Merges pairs: by their paths where these decide, and all others in a few processes.
     fn merge(
         &self,
-        works: &[Work],
-        diffs: &[Rc<Diff>],
+        works: &[ChangedTree],
+        diffs: &[Rc<TreeDiff>],
         pairs: &[Pair],
-    ) -> Result<Vec<(Pair, Verdict)>, WeaveError> {
+    ) -> Result<Vec<(Pair, PairVerdict)>, WeaveError> {
         let mut results = Vec::with_capacity(pairs.len());
-        let mut questions: BTreeMap<ObjectId, Questions> = BTreeMap::new();
-        let does_renormalize = self.weaving.loom.does_renormalize();
+        let mut questions: BTreeMap<ObjectId, OpenQuestions> = BTreeMap::new();
+        let does_renormalize = self.weaving.weave_folder.does_renormalize();
         for of_one in pairs.chunk_by(|a, b| a.one == b.one) {
             let one = of_one[0].one;
-            let ours = Ours::of(Diff::clone(&diffs[one]));
+            let ours = OurChanges::of(TreeDiff::clone(&diffs[one]));
             let attributes = attributes_of(&works[one], &diffs[one]);
             for pair in of_one {
                 let (torn, both) = match ours.meet(&diffs[pair.other]) {
-                    Meeting::Apart { both, .. } => (Vec::new(), both),
-                    Meeting::Torn { files, both } if !does_renormalize => {
+                    SidesMeeting::Disjoint { both, .. } => (Vec::new(), both),
+                    SidesMeeting::Conflicting { files, both } if !does_renormalize => {
                         (files.iter().map(torn).collect(), both)
                     }
-                    Meeting::Torn { .. } | Meeting::Entangled => {
+                    SidesMeeting::Conflicting { .. } | SidesMeeting::Entangled => {
                         let questions = questions.entry(attributes).or_default();
                         questions.entangled.push(*pair);
                         continue;
                     }
                 };
                 if both.is_empty() {
-                    results.push((*pair, Verdict::of(&torn)));
+                    results.push((*pair, PairVerdict::of(&torn)));
                     continue;
                 }
                 let questions = questions.entry(attributes).or_default();
@@ -224,14 +226,14 @@ impl<'l> Pairwise<'l> {
     fn ask(
         &self,
         attributes: ObjectId,
-        questions: &Questions,
-        works: &[Work],
-        results: &mut Vec<(Pair, Verdict)>,
+        questions: &OpenQuestions,
+        works: &[ChangedTree],
+        results: &mut Vec<(Pair, PairVerdict)>,
     ) -> Result<(), WeaveError> {
-        let (loom, objects) = (self.weaving.loom, &self.weaving.objects);
+        let (weave_folder, objects) = (self.weaving.weave_folder, &self.weaving.objects);
         // The same contents meet in many pairs.
-        let mut different: HashMap<&[Both], usize> = HashMap::new();
-        let mut asked: Vec<&[Both]> = Vec::new();
+        let mut different: HashMap<&[BothChanged], usize> = HashMap::new();
+        let mut asked: Vec<&[BothChanged]> = Vec::new();
         for (_, _, both) in &questions.contents {
             different.entry(both).or_insert_with(|| {
                 asked.push(both);
@@ -241,15 +243,15 @@ impl<'l> Pairwise<'l> {
         let answers = if asked.is_empty() {
             Vec::new()
         } else {
-            ask_contents(loom, objects, attributes, &asked)?
+            ask_contents(weave_folder, objects, attributes, &asked)?
         };
         for (pair, torn, both) in &questions.contents {
             let mut files: Vec<ConflictedFile> = torn.clone();
-            if let Answer::Conflict(more) = &answers[different[both.as_slice()]] {
+            if let MergeAnswer::Conflict(more) = &answers[different[both.as_slice()]] {
                 files.extend(more.iter().cloned());
             }
             files.sort_by(|one, other| one.path.cmp(&other.path));
-            results.push((*pair, Verdict::of(&files)));
+            results.push((*pair, PairVerdict::of(&files)));
         }
         if questions.entangled.is_empty() {
             return Ok(());
@@ -262,12 +264,12 @@ impl<'l> Pairwise<'l> {
             })
         });
         let merges = merges.collect::<Result<Vec<_>, WeaveError>>()?;
-        let answers = ask_many(loom, attributes, &merges)?;
+        let answers = ask_many(weave_folder, attributes, &merges)?;
         for (pair, answer) in questions.entangled.iter().zip(answers) {
             // Some conflicts are of no file, such as a folder that went to two places.
             let verdict = match answer {
-                Answer::Clean(_) => Verdict::Clean,
-                Answer::Conflict(files) => Verdict::Conflict(paths_of(&files)),
+                MergeAnswer::Clean(_) => PairVerdict::Clean,
+                MergeAnswer::Conflict(files) => PairVerdict::Conflict(paths_of(&files)),
             };
             results.push((*pair, verdict));
         }
@@ -283,7 +285,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn key(self, works: &[Work]) -> [ObjectId; 3] {
+    fn key(self, works: &[ChangedTree]) -> [ObjectId; 3] {
         let Self { one, other } = self;
         [&works[one].basis, &works[one].tree, &works[other].tree].map(tree_object)
     }
@@ -291,18 +293,18 @@ impl Pair {
 
 /// What git is asked at once.
 #[derive(Default)]
-struct Questions {
+struct OpenQuestions {
     /// Pairs whose common files alone decide, with those that are torn anyway.
-    contents: Vec<(Pair, Vec<ConflictedFile>, Vec<Both>)>,
+    contents: Vec<(Pair, Vec<ConflictedFile>, Vec<BothChanged>)>,
     entangled: Vec<Pair>,
 }
 
 /// The pairs whose changes could touch each other.
 ///
-/// These are the ways in which [`Ours::meet`] finds two sides not simply apart: a path that both
+/// These are the ways in which [`OurChanges::meet`] finds two sides not simply apart: a path that both
 /// changed, a new path below a new file of the other side, and one below a folder that the other side
 /// removed and may have renamed.
-fn candidates(group: &[usize], diffs: &[Rc<Diff>]) -> BTreeSet<(usize, usize)> {
+fn candidates(group: &[usize], diffs: &[Rc<TreeDiff>]) -> BTreeSet<(usize, usize)> {
     let mut changed: HashMap<&[u8], Vec<usize>> = HashMap::new();
     let mut added: HashMap<&[u8], Vec<usize>> = HashMap::new();
     let mut gone: HashMap<&[u8], Vec<usize>> = HashMap::new();
@@ -344,8 +346,8 @@ fn candidates(group: &[usize], diffs: &[Rc<Diff>]) -> BTreeSet<(usize, usize)> {
 }
 
 /// The tree whose attributes count when others are merged into it.
-fn attributes_of(work: &Work, diff: &Diff) -> ObjectId {
-    let is_about_attributes = |change: &Change| change.path.ends_with(b".gitattributes");
+fn attributes_of(work: &ChangedTree, diff: &TreeDiff) -> ObjectId {
+    let is_about_attributes = |change: &TreeChange| change.path.ends_with(b".gitattributes");
     let changes_them = diff.changes.iter().any(is_about_attributes);
     tree_object(if changes_them {
         &work.tree
@@ -355,7 +357,7 @@ fn attributes_of(work: &Work, diff: &Diff) -> ObjectId {
 }
 
 /// A commit by which git finds a tree.
-fn shown(objects: &Objects, tree: &TreeId) -> Result<ObjectId, WeaveError> {
+fn shown(objects: &WeaveObjects, tree: &TreeId) -> Result<ObjectId, WeaveError> {
     let tree = tree_object(tree);
     objects.show_tree(tree)?;
     bare_commit(objects, tree)

@@ -10,9 +10,9 @@ use std::rc::Rc;
 use gix_hash::ObjectId;
 
 use super::authority::colliding;
-use super::change::Change;
+use super::change::TreeChange;
 use super::weaving::Weaving;
-use super::{Kind, Outcome, WeaveError};
+use super::{ConflictKind, StrandOutcome, WeaveError};
 
 /// A branch that was left out, and who may be the reason: strands, or the base.
 struct Suspicion {
@@ -23,11 +23,11 @@ struct Suspicion {
 impl Weaving<'_> {
     /// Completes every conflict with the strands that it is with.
     pub(super) fn name_partners(&mut self) -> Result<(), WeaveError> {
-        let mut lines = Lines::default();
+        let mut lines = ChangedLines::default();
         let mut near = Vec::new();
         let mut far = Vec::new();
         for place in 0..self.outcomes.len() {
-            if !matches!(self.outcomes[place], Outcome::Conflict(_)) {
+            if !matches!(self.outcomes[place], StrandOutcome::Conflict(_)) {
                 continue;
             }
             let all = self.suspects(place);
@@ -62,7 +62,7 @@ impl Weaving<'_> {
                 pairs.push((commit, left_out));
             }
         }
-        let mut verdicts = colliding(self.loom, &pairs, self.onto.tree)?.into_iter();
+        let mut verdicts = colliding(self.weave_folder, &pairs, self.onto.tree)?.into_iter();
         let mut unexplained = HashSet::new();
         for Suspicion { place, suspects } in suspicions {
             let verdicts = verdicts.by_ref().take(suspects.len());
@@ -80,14 +80,14 @@ impl Weaving<'_> {
     }
 
     fn blame(&mut self, place: usize, with: Vec<Option<usize>>) {
-        if let Outcome::Conflict(conflict) = &mut self.outcomes[place] {
+        if let StrandOutcome::Conflict(conflict) = &mut self.outcomes[place] {
             conflict.with = with;
         }
     }
 
     /// Who touched one of the conflicting files or of the branch's own, which others may have renamed.
     fn suspects(&self, place: usize) -> Vec<Option<usize>> {
-        let Outcome::Conflict(conflict) = &self.outcomes[place] else {
+        let StrandOutcome::Conflict(conflict) = &self.outcomes[place] else {
             return Vec::new();
         };
         let files = conflict.files.iter().map(|file| file.path.as_bytes());
@@ -118,12 +118,12 @@ impl Weaving<'_> {
         &self,
         place: usize,
         suspect: Option<usize>,
-        lines: &mut Lines,
+        lines: &mut ChangedLines,
     ) -> Result<bool, WeaveError> {
         let Some(suspect) = suspect else {
             return Ok(true);
         };
-        let Outcome::Conflict(conflict) = &self.outcomes[place] else {
+        let StrandOutcome::Conflict(conflict) = &self.outcomes[place] else {
             return Ok(false);
         };
         for file in &conflict.files {
@@ -145,7 +145,7 @@ impl Weaving<'_> {
                     }
                 }
                 // Lines of a file that it does not touch are no matter of its.
-                (Some(_), None) => file.kind != Kind::Content,
+                (Some(_), None) => file.kind != ConflictKind::Content,
                 _ => true,
             };
             if is_near {
@@ -158,16 +158,16 @@ impl Weaving<'_> {
 
 /// Which lines of a file were changed, as far as its beginning and its end tell.
 #[derive(Default)]
-struct Lines {
+struct ChangedLines {
     known: HashMap<(ObjectId, ObjectId), Range<usize>>,
     texts: HashMap<ObjectId, Rc<[u8]>>,
 }
 
-impl Lines {
+impl ChangedLines {
     fn changed(
         &mut self,
         weaving: &Weaving<'_>,
-        change: &Change,
+        change: &TreeChange,
     ) -> Result<Option<Range<usize>>, WeaveError> {
         let (Some(old), Some(new)) = (change.old, change.new) else {
             return Ok(None);

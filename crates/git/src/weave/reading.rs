@@ -6,30 +6,30 @@ use std::rc::Rc;
 
 pub use gix_hash::ObjectId;
 
-use super::objects::{Leaf, Objects};
+use super::objects::{TreeLeaf, WeaveObjects};
 use super::{WeaveError, change, read_store, weaving};
 use crate::git::{CommitId, Store};
 
 /// The objects of a store, for reading.
-pub struct Reading(Objects);
+pub struct Reading(WeaveObjects);
 
 /// A path that differs between two trees.
 #[derive(Debug)]
-pub struct Changed {
+pub struct ChangedPath {
     pub path: Vec<u8>,
-    pub old: Option<Item>,
-    pub new: Option<Item>,
+    pub old: Option<TreeItem>,
+    pub new: Option<TreeItem>,
 }
 
 /// What stands at a path that is no folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Item {
-    pub kind: ItemKind,
+pub struct TreeItem {
+    pub kind: TreeItemKind,
     pub id: ObjectId,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItemKind {
+pub enum TreeItemKind {
     File,
     /// A symbolic link; its content is where it leads.
     Link,
@@ -37,19 +37,19 @@ pub enum ItemKind {
     Submodule,
 }
 
-impl From<Leaf> for Item {
-    fn from(leaf: Leaf) -> Self {
+impl From<TreeLeaf> for TreeItem {
+    fn from(leaf: TreeLeaf) -> Self {
         let kind = match leaf.mode {
-            mode if mode.is_link() => ItemKind::Link,
-            mode if mode.is_commit() => ItemKind::Submodule,
-            _ => ItemKind::File,
+            mode if mode.is_link() => TreeItemKind::Link,
+            mode if mode.is_commit() => TreeItemKind::Submodule,
+            _ => TreeItemKind::File,
         };
         Self { kind, id: leaf.id }
     }
 }
 
 impl Reading {
-    pub fn of(store: &Store) -> Result<Self, WeaveError> {
+    pub fn open(store: &Store) -> Result<Self, WeaveError> {
         read_store(store).map(Self)
     }
 
@@ -67,22 +67,22 @@ impl Reading {
         &self,
         old: Option<ObjectId>,
         new: ObjectId,
-    ) -> Result<Vec<Changed>, WeaveError> {
+    ) -> Result<Vec<ChangedPath>, WeaveError> {
         let found = change::diff(&self.0, old, Some(new))?;
-        let changes = found.changes.into_iter().map(|change| Changed {
+        let changes = found.changes.into_iter().map(|change| ChangedPath {
             path: change.path.into(),
-            old: change.old.map(Item::from),
-            new: change.new.map(Item::from),
+            old: change.old.map(TreeItem::from),
+            new: change.new.map(TreeItem::from),
         });
         Ok(changes.collect())
     }
 
     /// What a tree has at a path, if that is no folder.
-    pub fn item_at(&self, tree: ObjectId, path: &[u8]) -> Result<Option<Item>, WeaveError> {
+    pub fn item_at(&self, tree: ObjectId, path: &[u8]) -> Result<Option<TreeItem>, WeaveError> {
         let entry = self.0.entry_at(tree, path)?;
         let entry = entry.filter(|entry| !entry.mode.is_tree());
         Ok(entry.map(|entry| {
-            Item::from(Leaf {
+            TreeItem::from(TreeLeaf {
                 mode: entry.mode,
                 id: entry.oid,
             })

@@ -7,33 +7,33 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gix_object::bstr::{BString, ByteSlice as _};
 
-use super::change::{Change, Diff};
-use super::objects::Leaf;
+use super::change::{TreeChange, TreeDiff};
+use super::objects::TreeLeaf;
 
 /// What our side changed since the merge base.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ours {
-    changes: HashMap<BString, (Option<Leaf>, Option<Leaf>)>,
+pub(super) struct OurChanges {
+    changes: HashMap<BString, (Option<TreeLeaf>, Option<TreeLeaf>)>,
     added: BTreeSet<BString>,
     gone: HashSet<BString>,
 }
 
 /// How the other side's changes meet ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Meeting {
+pub(super) enum SidesMeeting {
     /// The result is our tree with these changes.
-    Apart {
+    Disjoint {
         /// What only they changed.
-        theirs: Vec<Change>,
+        theirs: Vec<TreeChange>,
         /// Files whose content both changed: base, ours, theirs.
-        both: Vec<Both>,
+        both: Vec<BothChanged>,
     },
     /// They removed files that we changed, and added none that these could have become.
-    Torn {
+    Conflicting {
         /// The files.
         files: Vec<BString>,
         /// Files whose content both changed.
-        both: Vec<Both>,
+        both: Vec<BothChanged>,
     },
     /// Only git knows.
     Entangled,
@@ -41,15 +41,15 @@ pub(super) enum Meeting {
 
 /// A file whose content both sides changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Both {
+pub(super) struct BothChanged {
     pub(super) path: BString,
-    pub(super) base: Leaf,
-    pub(super) ours: Leaf,
-    pub(super) theirs: Leaf,
+    pub(super) base: TreeLeaf,
+    pub(super) ours: TreeLeaf,
+    pub(super) theirs: TreeLeaf,
 }
 
-impl Ours {
-    pub(super) fn of(diff: Diff) -> Self {
+impl OurChanges {
+    pub(super) fn of(diff: TreeDiff) -> Self {
         let added = diff.changes.iter().filter(|change| change.is_addition());
         Self {
             added: added.map(|change| change.path.clone()).collect(),
@@ -63,14 +63,14 @@ impl Ours {
     }
 
     /// What we have at a path that we changed and did not remove.
-    pub(super) fn leaf(&self, path: &BString) -> Option<Leaf> {
+    pub(super) fn leaf(&self, path: &BString) -> Option<TreeLeaf> {
         self.changes.get(path).and_then(|(_, now)| *now)
     }
 
     /// Takes in what was woven on top; `is_folder` tells of a folder whether our tree has it now.
     pub(super) fn advance<E>(
         &mut self,
-        woven: &[Change],
+        woven: &[TreeChange],
         mut is_folder: impl FnMut(&[u8]) -> Result<bool, E>,
     ) -> Result<(), E> {
         for change in woven {
@@ -99,11 +99,11 @@ impl Ours {
         Ok(())
     }
 
-    pub(super) fn meet(&self, theirs: &Diff) -> Meeting {
+    pub(super) fn meet(&self, theirs: &TreeDiff) -> SidesMeeting {
         let mut apart = Vec::with_capacity(theirs.changes.len());
         let mut both = Vec::new();
         let mut torn = Vec::new();
-        let adds = theirs.changes.iter().any(Change::is_addition);
+        let adds = theirs.changes.iter().any(TreeChange::is_addition);
         for change in &theirs.changes {
             match self.changes.get(&change.path) {
                 None => apart.push(change.clone()),
@@ -111,25 +111,25 @@ impl Ours {
                 Some(ours) => match both_edit(change, *ours) {
                     Some(file) if file.ours == file.theirs => {}
                     Some(file) => both.push(file),
-                    None => return Meeting::Entangled,
+                    None => return SidesMeeting::Entangled,
                 },
             }
             if change.is_addition() && self.is_in_the_way_of(&change.path) {
-                return Meeting::Entangled;
+                return SidesMeeting::Entangled;
             }
         }
         // A folder that they removed may have been renamed, and ours would have to follow.
         let takes_ours_along = theirs.gone.iter().any(|folder| self.adds_below(folder));
         if takes_ours_along {
-            return Meeting::Entangled;
+            return SidesMeeting::Entangled;
         }
         if torn.is_empty() {
-            Meeting::Apart {
+            SidesMeeting::Disjoint {
                 theirs: apart,
                 both,
             }
         } else {
-            Meeting::Torn { files: torn, both }
+            SidesMeeting::Conflicting { files: torn, both }
         }
     }
 
@@ -150,9 +150,12 @@ impl Ours {
 }
 
 /// The edit that both sides made to a file that all three have, if that is what they did.
-fn both_edit(theirs: &Change, ours: (Option<Leaf>, Option<Leaf>)) -> Option<Both> {
+fn both_edit(
+    theirs: &TreeChange,
+    ours: (Option<TreeLeaf>, Option<TreeLeaf>),
+) -> Option<BothChanged> {
     let (base, ours) = (ours.0?, ours.1?);
-    let both = Both {
+    let both = BothChanged {
         path: theirs.path.clone(),
         base,
         ours,
@@ -163,8 +166,8 @@ fn both_edit(theirs: &Change, ours: (Option<Leaf>, Option<Leaf>)) -> Option<Both
 }
 
 /// Whether they removed a file that we changed and still have.
-fn is_torn(theirs: &Change, (base, ours): (Option<Leaf>, Option<Leaf>)) -> bool {
-    let is_file = |leaf: Option<Leaf>| leaf.is_some_and(Leaf::is_file);
+fn is_torn(theirs: &TreeChange, (base, ours): (Option<TreeLeaf>, Option<TreeLeaf>)) -> bool {
+    let is_file = |leaf: Option<TreeLeaf>| leaf.is_some_and(TreeLeaf::is_file);
     theirs.is_removal() && theirs.old == base && is_file(base) && is_file(ours)
 }
 

@@ -9,15 +9,15 @@ use std::rc::Rc;
 use gix_hash::ObjectId;
 use gix_object::bstr::BString;
 
-use super::authority::{Answer, Question, ask, ask_contents, bare_commit, independent};
-use super::change::{Change, Diff, diff};
-use super::conflict::{Conflict, ConflictedFile, Kind};
-use super::history::Chain;
+use super::authority::{MergeAnswer, MergeQuestion, ask, ask_contents, bare_commit, independent};
+use super::change::{TreeChange, TreeDiff, diff};
+use super::conflict::{Conflict, ConflictKind, ConflictedFile};
+use super::history::CommitChain;
 use super::lineage::{Lineage, Parting};
-use super::loom::Loom;
-use super::objects::{Commit, Leaf, Objects, by_components};
-use super::sides::{Both, Meeting, Ours};
-use super::{Outcome, Strand, WeaveError};
+use super::objects::{Commit, TreeLeaf, WeaveObjects, by_components};
+use super::sides::{BothChanged, OurChanges, SidesMeeting};
+use super::weave_folder::WeaveFolder;
+use super::{Strand, StrandOutcome, WeaveError};
 use crate::git::read::text;
 use crate::git::{CommitId, GitError};
 
@@ -26,30 +26,30 @@ const MOST_BASES: usize = 16;
 
 /// A weaving that is under way.
 pub(super) struct Weaving<'w> {
-    pub(super) loom: &'w Loom,
-    pub(super) objects: Objects,
+    pub(super) weave_folder: &'w WeaveFolder,
+    pub(super) objects: WeaveObjects,
     pub(super) strands: &'w [Strand],
     pub(super) commits: Vec<Commit>,
     pub(super) onto: Commit,
     pub(super) lineage: Lineage,
     /// The tree so far.
     pub(super) tip: ObjectId,
-    pub(super) steps: Vec<Step>,
-    pub(super) outcomes: Vec<Outcome>,
+    pub(super) steps: Vec<WeaveStep>,
+    pub(super) outcomes: Vec<StrandOutcome>,
     /// What each strand changed since it parted, as far as it was looked at.
-    pub(super) touched: Vec<Rc<Diff>>,
+    pub(super) touched: Vec<Rc<TreeDiff>>,
     /// The commit where each strand parted, where there is one.
     pub(super) parted: Vec<Option<ObjectId>>,
-    diffs: Vec<Option<(ObjectId, Rc<Diff>)>>,
+    diffs: Vec<Option<(ObjectId, Rc<TreeDiff>)>>,
     /// What our side changed since the tree of a merge base.
-    pub(super) ours: HashMap<ObjectId, Ours>,
+    pub(super) ours: HashMap<ObjectId, OurChanges>,
     /// What git makes of contents that both sides changed, as long as attributes stay the same.
-    pub(super) foreseen: HashMap<Vec<Both>, Answer>,
+    pub(super) foreseen: HashMap<Vec<BothChanged>, MergeAnswer>,
 }
 
 /// A strand that went in.
 #[derive(Debug, Clone)]
-pub(super) struct Step {
+pub(super) struct WeaveStep {
     pub(super) place: usize,
     pub(super) tree: ObjectId,
     /// The commits that came with it, the oldest first.
@@ -72,18 +72,18 @@ pub(super) enum Merged {
     Clean {
         tree: ObjectId,
         /// What changed on our side.
-        changes: Vec<Change>,
+        changes: Vec<TreeChange>,
     },
     Conflict(Vec<ConflictedFile>),
 }
 
 impl<'w> Weaving<'w> {
     pub(super) fn begin(
-        loom: &'w Loom,
+        weave_folder: &'w WeaveFolder,
         onto: &CommitId,
         strands: &'w [Strand],
     ) -> Result<Self, WeaveError> {
-        let objects = loom.objects()?;
+        let objects = weave_folder.objects()?;
         let onto = objects.commit(object_id(onto))?;
         let commits = strands
             .iter()
@@ -94,7 +94,7 @@ impl<'w> Weaving<'w> {
             writeln!(wanted, "{}", strand.commit).expect("writing to a string works");
         }
         let list = ["rev-list", "--parents", "--stdin"];
-        let printed = loom.call().args(list).stdin(wanted).output()?;
+        let printed = weave_folder.call().args(list).stdin(wanted).output()?;
         let lineage = Lineage::read(&printed).ok_or_else(|| GitError::Garbled {
             what: "rev-list --parents".into(),
             printed: String::from_utf8_lossy(&printed)
@@ -103,7 +103,7 @@ impl<'w> Weaving<'w> {
                 .collect(),
         })?;
         Ok(Self {
-            loom,
+            weave_folder,
             objects,
             strands,
             commits,
@@ -125,10 +125,10 @@ impl<'w> Weaving<'w> {
         let brought = self.lineage.brings(self.commits[place].id);
         let (parting, history) = self.parting(place, &brought)?;
         let outcome = match parting {
-            Parting::AlreadyIn => Outcome::AlreadyIn,
+            Parting::AlreadyIn => StrandOutcome::AlreadyIn,
             Parting::Nowhere => left_out(vec![ConflictedFile {
                 path: String::new(),
-                kind: Kind::Unrelated,
+                kind: ConflictKind::Unrelated,
             }]),
             Parting::At(base) => {
                 let merged = self.merge_at(place, base)?;
@@ -149,7 +149,8 @@ impl<'w> Weaving<'w> {
         brought: &[ObjectId],
     ) -> Result<(Parting, StepHistory), WeaveError> {
         let by_history = match self.lineage.parting(brought) {
-            Parting::Several(commits) => match independent(self.loom, &commits)?.as_slice() {
+            Parting::Several(commits) => match independent(self.weave_folder, &commits)?.as_slice()
+            {
                 [only] => Parting::At(*only),
                 several => Parting::Several(several.to_vec()),
             },
@@ -177,7 +178,7 @@ impl<'w> Weaving<'w> {
         brought: Vec<ObjectId>,
         base: Option<ObjectId>,
         history: StepHistory,
-    ) -> Result<Outcome, WeaveError> {
+    ) -> Result<StrandOutcome, WeaveError> {
         let (tree, changes) = match merged {
             Merged::Clean { tree, changes } => (tree, changes),
             Merged::Conflict(files) => return Ok(left_out(files)),
@@ -186,7 +187,7 @@ impl<'w> Weaving<'w> {
         for ours in self.ours.values_mut() {
             ours.advance(&changes, |folder| is_folder(objects, tree, folder))?;
         }
-        let is_about_attributes = |change: &Change| change.path.ends_with(b".gitattributes");
+        let is_about_attributes = |change: &TreeChange| change.path.ends_with(b".gitattributes");
         if changes.iter().any(is_about_attributes) {
             self.foreseen.clear();
         }
@@ -194,14 +195,14 @@ impl<'w> Weaving<'w> {
             self.lineage.weave(&brought);
         }
         self.tip = tree;
-        self.steps.push(Step {
+        self.steps.push(WeaveStep {
             place,
             tree,
             brought,
             base,
             history,
         });
-        Ok(Outcome::Merged)
+        Ok(StrandOutcome::Merged)
     }
 
     fn merge_at(&mut self, place: usize, base: ObjectId) -> Result<Merged, WeaveError> {
@@ -212,12 +213,13 @@ impl<'w> Weaving<'w> {
             if self.ours.len() >= MOST_BASES {
                 self.ours.clear();
             }
-            let ours = Ours::of(diff(&self.objects, Some(base_tree), Some(self.tip))?);
+            let ours = OurChanges::of(diff(&self.objects, Some(base_tree), Some(self.tip))?);
             self.ours.insert(base_tree, ours);
         }
         let meeting = self.ours[&base_tree].meet(&theirs);
         self.touched[place] = theirs;
-        if let Meeting::Apart { both, .. } | Meeting::Torn { both, .. } = &meeting
+        if let SidesMeeting::Disjoint { both, .. } | SidesMeeting::Conflicting { both, .. } =
+            &meeting
             && !both.is_empty()
             && !self.foreseen.contains_key(both)
         {
@@ -243,7 +245,7 @@ impl<'w> Weaving<'w> {
         &mut self,
         place: usize,
         base_tree: ObjectId,
-    ) -> Result<Rc<Diff>, WeaveError> {
+    ) -> Result<Rc<TreeDiff>, WeaveError> {
         if let Some((tree, known)) = &self.diffs[place]
             && *tree == base_tree
         {
@@ -258,42 +260,42 @@ impl<'w> Weaving<'w> {
     /// Merges as the paths allow, or as git says.
     fn merge(
         &self,
-        meeting: Meeting,
+        meeting: SidesMeeting,
         tip: ObjectId,
         base: ObjectId,
         theirs: ObjectId,
     ) -> Result<Merged, WeaveError> {
         match meeting {
-            Meeting::Apart { theirs, both } if both.is_empty() => self.put_on(tip, theirs),
-            Meeting::Apart { mut theirs, both } => {
+            SidesMeeting::Disjoint { theirs, both } if both.is_empty() => self.put_on(tip, theirs),
+            SidesMeeting::Disjoint { mut theirs, both } => {
                 let merged = match self.contents(tip, &both)? {
-                    Answer::Clean(merged) => merged,
-                    Answer::Conflict(files) => return Ok(Merged::Conflict(files)),
+                    MergeAnswer::Clean(merged) => merged,
+                    MergeAnswer::Conflict(files) => return Ok(Merged::Conflict(files)),
                 };
                 for file in both {
                     theirs.push(self.merged_file(merged, file)?);
                 }
                 self.put_on(tip, theirs)
             }
-            Meeting::Torn { files, both } if !self.loom.does_renormalize() => {
+            SidesMeeting::Conflicting { files, both } if !self.weave_folder.does_renormalize() => {
                 let mut conflicts: Vec<ConflictedFile> = files.iter().map(torn).collect();
                 if !both.is_empty()
-                    && let Answer::Conflict(files) = self.contents(tip, &both)?
+                    && let MergeAnswer::Conflict(files) = self.contents(tip, &both)?
                 {
                     conflicts.extend(files);
                 }
                 conflicts.sort_by(|one, other| one.path.cmp(&other.path));
                 Ok(Merged::Conflict(conflicts))
             }
-            Meeting::Torn { .. } | Meeting::Entangled => {
+            SidesMeeting::Conflicting { .. } | SidesMeeting::Entangled => {
                 self.objects.show_tree(tip)?;
-                let question = Question {
+                let question = MergeQuestion {
                     base: Some(base),
                     ours: bare_commit(&self.objects, tip)?,
                     theirs,
                     attributes: tip,
                 };
-                self.take_answer(tip, ask(self.loom, question)?)
+                self.take_answer(tip, ask(self.weave_folder, question)?)
             }
         }
     }
@@ -309,7 +311,7 @@ impl<'w> Weaving<'w> {
             self.objects.commit(base)?.tree,
             self.objects.commit(theirs)?.tree,
         );
-        let ours = Ours::of(diff(&self.objects, Some(base_tree), Some(tip))?);
+        let ours = OurChanges::of(diff(&self.objects, Some(base_tree), Some(tip))?);
         let diff = diff(&self.objects, Some(base_tree), Some(their_tree))?;
         self.merge(ours.meet(&diff), tip, base, theirs)
     }
@@ -319,23 +321,23 @@ impl<'w> Weaving<'w> {
         let base = self.onto.tree;
         self.touched[place] = self.theirs(place, base)?;
         self.objects.show_tree(self.tip)?;
-        let mut chain = Chain::shown_from(self);
+        let mut chain = CommitChain::shown_from(self);
         for step in &self.steps {
             chain.merge(step)?;
         }
-        let question = Question {
+        let question = MergeQuestion {
             base: None,
             ours: chain.tip(),
             theirs: self.commits[place].id,
             attributes: self.tip,
         };
-        self.take_answer(self.tip, ask(self.loom, question)?)
+        self.take_answer(self.tip, ask(self.weave_folder, question)?)
     }
 
-    fn take_answer(&self, tip: ObjectId, answer: Answer) -> Result<Merged, WeaveError> {
+    fn take_answer(&self, tip: ObjectId, answer: MergeAnswer) -> Result<Merged, WeaveError> {
         let tree = match answer {
-            Answer::Clean(tree) => tree,
-            Answer::Conflict(files) => return Ok(Merged::Conflict(files)),
+            MergeAnswer::Clean(tree) => tree,
+            MergeAnswer::Conflict(files) => return Ok(Merged::Conflict(files)),
         };
         self.objects.adopt(tree)?;
         let changes = diff(&self.objects, Some(tip), Some(tree))?.changes;
@@ -343,7 +345,7 @@ impl<'w> Weaving<'w> {
     }
 
     /// Our tree with changes of paths that we did not touch.
-    fn put_on(&self, tip: ObjectId, mut changes: Vec<Change>) -> Result<Merged, WeaveError> {
+    fn put_on(&self, tip: ObjectId, mut changes: Vec<TreeChange>) -> Result<Merged, WeaveError> {
         changes.sort_by(|one, other| by_components(&one.path, &other.path));
         let edits: Vec<_> = changes
             .iter()
@@ -355,24 +357,24 @@ impl<'w> Weaving<'w> {
     }
 
     /// What git makes of contents that both sides changed, if it was not asked before.
-    fn contents(&self, tip: ObjectId, both: &[Both]) -> Result<Answer, WeaveError> {
+    fn contents(&self, tip: ObjectId, both: &[BothChanged]) -> Result<MergeAnswer, WeaveError> {
         if let Some(known) = self.foreseen.get(both) {
             return Ok(known.clone());
         }
-        let mut answers = ask_contents(self.loom, &self.objects, tip, &[both])?;
+        let mut answers = ask_contents(self.weave_folder, &self.objects, tip, &[both])?;
         Ok(answers.remove(0))
     }
 
-    fn merged_file(&self, merged: ObjectId, file: Both) -> Result<Change, WeaveError> {
+    fn merged_file(&self, merged: ObjectId, file: BothChanged) -> Result<TreeChange, WeaveError> {
         let entry = self.objects.entry_at(merged, &file.path)?;
-        let new = entry.map(|entry| Leaf {
+        let new = entry.map(|entry| TreeLeaf {
             mode: entry.mode,
             id: entry.oid,
         });
         if let Some(new) = new {
             self.objects.adopt_file(new)?;
         }
-        Ok(Change {
+        Ok(TreeChange {
             path: file.path,
             old: Some(file.ours),
             new,
@@ -383,16 +385,16 @@ impl<'w> Weaving<'w> {
 pub(super) fn torn(path: &BString) -> ConflictedFile {
     ConflictedFile {
         path: text(path),
-        kind: Kind::ModifyDelete,
+        kind: ConflictKind::ModifyDelete,
     }
 }
 
-fn left_out(files: Vec<ConflictedFile>) -> Outcome {
+fn left_out(files: Vec<ConflictedFile>) -> StrandOutcome {
     let with = Vec::new();
-    Outcome::Conflict(Conflict { files, with })
+    StrandOutcome::Conflict(Conflict { files, with })
 }
 
-fn is_folder(objects: &Objects, root: ObjectId, path: &[u8]) -> Result<bool, WeaveError> {
+fn is_folder(objects: &WeaveObjects, root: ObjectId, path: &[u8]) -> Result<bool, WeaveError> {
     let entry = objects.entry_at(root, path)?;
     Ok(entry.is_some_and(|entry| entry.mode.is_tree()))
 }

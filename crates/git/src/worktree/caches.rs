@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode};
 use rustix::io::Errno;
 
-use super::tidy::{Aside, FOLDER};
+use super::tidy::{FOLDER, TrashFolder};
 use super::{WorktreeError, failed};
 use crate::git::{Store, ignored, os_str};
-use crate::index::Lookup;
+use crate::index::EntryLookup;
 
 /// What was taken out, in a folder of its own and by number.
 pub(super) struct Caches {
@@ -27,7 +27,7 @@ impl Caches {
     pub(super) fn take_out(
         tree: &Path,
         wanted: &[PathBuf],
-        lookup: &Lookup<'_>,
+        lookup: &EntryLookup<'_>,
         folder: PathBuf,
     ) -> Result<Self, WorktreeError> {
         std::fs::create_dir(&folder).map_err(failed("create", &folder))?;
@@ -64,8 +64,8 @@ impl Caches {
         &self,
         store: &Store,
         tree: &Path,
-        lookup: &Lookup<'_>,
-        aside: &mut Aside,
+        lookup: &EntryLookup<'_>,
+        aside: &mut TrashFolder,
     ) -> Result<(), WorktreeError> {
         let mut made = Vec::new();
         let mut put: Vec<&PathBuf> = Vec::new();
@@ -97,7 +97,7 @@ fn drop_what_is_not(
     ignored: &HashSet<Vec<u8>>,
     put: &[&PathBuf],
     tree: &Path,
-    aside: &mut Aside,
+    aside: &mut TrashFolder,
 ) -> Result<(), WorktreeError> {
     let is_taken = |path: &&&PathBuf| !ignored.contains(path.as_os_str().as_bytes());
     for path in put.iter().filter(is_taken) {
@@ -114,13 +114,13 @@ fn drop_what_is_not(
 }
 
 /// Whether git knows something at or below a path.
-fn is_known(lookup: &Lookup<'_>, path: &Path) -> bool {
+fn is_known(lookup: &EntryLookup<'_>, path: &Path) -> bool {
     let path = path.as_os_str().as_bytes();
     lookup.position(path).is_some() || lookup.folder(path).is_some()
 }
 
 /// Whether git knows something above a path that is no folder.
-fn is_below_known(lookup: &Lookup<'_>, path: &Path) -> bool {
+fn is_below_known(lookup: &EntryLookup<'_>, path: &Path) -> bool {
     let mut above = path.ancestors().skip(1);
     above.any(|above| lookup.position(above.as_os_str().as_bytes()).is_some())
 }

@@ -15,7 +15,7 @@ const LONGEST_REF: u64 = 4096;
 
 /// Whether an agent worked on top of what it was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum History {
+pub enum AgentHistory {
     /// It did.
     Continued,
     /// It left or rewrote it; its files were taken as they are and its own commits are kept.
@@ -25,23 +25,23 @@ pub enum History {
 }
 
 /// Where an agent started and where it is.
-pub struct Heads {
+pub struct AgentHeads {
     /// The commit that the worktree is at and its tree, if it is not at the basis.
     pub(crate) head: Option<(CommitId, TreeId)>,
     pub(crate) basis_tree: TreeId,
     /// The commit that the task's branch is at in the store, where only captures move it.
     pub(crate) branch: Option<CommitId>,
     /// Whether the commits that the worktree is at were taken.
-    pub(crate) history: History,
+    pub(crate) history: AgentHistory,
     /// How many commits that branches or the stash were at the store did not take.
     pub(crate) unread: usize,
     /// What else the agent committed, on other branches or as a stash.
     others: Vec<CommitId>,
 }
 
-impl Heads {
+impl AgentHeads {
     /// Brings what the agent committed into the store, checked, without asking the agent's git.
-    pub(crate) fn of(store: &Store, worktree: &Worktree) -> Result<Self, CaptureError> {
+    pub(crate) fn import(store: &Store, worktree: &Worktree) -> Result<Self, CaptureError> {
         let basis = worktree.basis();
         let LeftCommits {
             head,
@@ -61,12 +61,12 @@ impl Heads {
             head: None,
             basis_tree: weave::tree_of(store, basis)?,
             branch: branch_commit(store, worktree)?,
-            history: History::Continued,
+            history: AgentHistory::Continued,
             unread: refused.len() + beyond,
             others: taken,
         };
         match head {
-            Some(head) if refused.contains(&head) => heads.history = History::Damaged,
+            Some(head) if refused.contains(&head) => heads.history = AgentHistory::Damaged,
             Some(head) => {
                 heads.others.retain(|other| *other != head);
                 let tree = store.tree_of(&head)?;
@@ -115,7 +115,7 @@ fn branch_commit(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>,
 
 /// What an agent committed since its basis, kept in the store; nothing if that cannot be read.
 pub fn committed(store: &Store, worktree: &Worktree, name: &str) -> Option<CommitId> {
-    let heads = Heads::of(store, worktree).ok()?;
+    let heads = AgentHeads::import(store, worktree).ok()?;
     let (head, _) = heads.head?;
     // Nothing else leads to it.
     store.keep(&head, name).ok()?;

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use pleach_system::process::Sweeps;
+use pleach_system::process::SweepScope;
 
 use super::git_folder::git_folders;
 use super::{Worktree, WorktreeSpec};
@@ -12,7 +12,7 @@ use crate::git::{CommitId, Store, ref_segment};
 
 /// Whose a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tenure {
+pub(super) enum FolderOwner {
     /// Ours: made for a task, and taken away when what is in it is kept.
     Ours,
     /// The user's: it was there before, and stays.
@@ -36,7 +36,7 @@ impl Worktree {
             git_folder,
             // The folder is one, whoever works there.
             pristine_index: store.home().join("index").join("folder"),
-            tenure: Tenure::Users,
+            tenure: FolderOwner::Users,
         }
     }
 
@@ -48,15 +48,15 @@ impl Worktree {
     }
 
     /// Which processes are the work of whoever works here: in a folder of the user's others do as well.
-    pub fn sweeps(&self) -> Sweeps {
+    pub fn sweeps(&self) -> SweepScope {
         match self.tenure {
-            Tenure::Ours => Sweeps::MarkedAndThere,
-            Tenure::Users => Sweeps::Marked,
+            FolderOwner::Ours => SweepScope::MarkedAndThere,
+            FolderOwner::Users => SweepScope::Marked,
         }
     }
 
     /// Whether it is a folder of the user's.
     pub(crate) fn is_in_place(&self) -> bool {
-        self.tenure == Tenure::Users
+        self.tenure == FolderOwner::Users
     }
 }

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Worktree, WorktreeError, failed};
-use crate::git::{CommitId, Place, Store, ignored, loose_files};
+use crate::git::{CallPlace, CommitId, Store, ignored, loose_files};
 
 /// The file that names what comes along, in the syntax of `.gitignore`.
 const RULES: &str = ".worktreeinclude";
@@ -23,18 +23,18 @@ const RULES: &str = ".worktreeinclude";
 pub struct Included {
     /// The top of the user's checkout.
     from: PathBuf,
-    entries: Vec<Entry>,
+    entries: Vec<IncludedEntry>,
     left_out: Vec<NotCopied>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct IncludedEntry {
     pub path: PathBuf,
-    kind: Kind,
+    kind: IncludedKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum IncludedKind {
     File,
     Link(OsString),
 }
@@ -45,12 +45,12 @@ pub struct NotCopied {
     /// The path within the checkout.
     pub path: PathBuf,
     /// Why not.
-    pub why: Why,
+    pub why: NotCopiedReason,
 }
 
 /// Why something does not come along.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum NotCopiedReason {
     /// It is a link to something that is not part of the checkout.
     LeadsOutside,
     /// It is a repository of its own.
@@ -67,11 +67,11 @@ impl fmt::Display for NotCopied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} is not copied: ", self.path.display())?;
         match &self.why {
-            Why::LeadsOutside => f.write_str("it is a link to outside the repository"),
-            Why::Repository => f.write_str("it is a repository of its own"),
-            Why::NotIgnored => f.write_str("git does not ignore it in the worktree"),
-            Why::InTheWay => f.write_str("its folder is not a folder in the worktree"),
-            Why::Unreadable(why) => write!(f, "could not read it: {why}"),
+            NotCopiedReason::LeadsOutside => f.write_str("it is a link to outside the repository"),
+            NotCopiedReason::Repository => f.write_str("it is a repository of its own"),
+            NotCopiedReason::NotIgnored => f.write_str("git does not ignore it in the worktree"),
+            NotCopiedReason::InTheWay => f.write_str("its folder is not a folder in the worktree"),
+            NotCopiedReason::Unreadable(why) => write!(f, "could not read it: {why}"),
         }
     }
 }
@@ -90,7 +90,12 @@ impl Included {
         let file = scratch.path().join("rules");
         let written = fs::File::create(&file).and_then(|mut file| file.write_all(&rules));
         written.map_err(failed("write", &file))?;
-        let call = || store.git.call(Place::Users(top)).reading(scratch.path());
+        let call = || {
+            store
+                .git
+                .call(CallPlace::Users(top))
+                .reading(scratch.path())
+        };
         let mut named = loose_files(call(), &file)?;
         let is_ignored = ignored(call(), named.iter().map(Vec::as_slice))?;
         named.retain(|path| is_ignored.contains(path));
@@ -110,16 +115,16 @@ impl Included {
         let path = PathBuf::from(OsStr::from_bytes(folder.unwrap_or(path)));
         let place = self.from.join(&path);
         let kind = if is_repository || !is_plain(&path) {
-            Err(Why::Repository)
+            Err(NotCopiedReason::Repository)
         } else {
-            kind_of(&place).map_err(|error| Why::Unreadable(error.to_string()))
+            kind_of(&place).map_err(|error| NotCopiedReason::Unreadable(error.to_string()))
         };
         match kind {
-            Ok(Kind::Link(target)) if !self.stays_inside(&path, &target) => {
-                let why = Why::LeadsOutside;
+            Ok(IncludedKind::Link(target)) if !self.stays_inside(&path, &target) => {
+                let why = NotCopiedReason::LeadsOutside;
                 self.left_out.push(NotCopied { path, why });
             }
-            Ok(kind) => self.entries.push(Entry { path, kind }),
+            Ok(kind) => self.entries.push(IncludedEntry { path, kind }),
             Err(why) => self.left_out.push(NotCopied { path, why }),
         }
     }
@@ -175,11 +180,11 @@ impl Included {
         for entry in &self.entries {
             let path = entry.path.clone();
             match copy::room(to, &path) {
-                copy::Room::Free => wanted.push(entry),
+                copy::TargetState::Free => wanted.push(entry),
                 // What is checked out there counts.
-                copy::Room::Taken => {}
-                copy::Room::Blocked => {
-                    let why = Why::InTheWay;
+                copy::TargetState::Taken => {}
+                copy::TargetState::Blocked => {
+                    let why = NotCopiedReason::InTheWay;
                     notes.push(NotCopied { path, why });
                 }
             }
@@ -187,11 +192,11 @@ impl Included {
         let paths = wanted.iter().map(|entry| entry.path.as_os_str().as_bytes());
         let is_ignored = ignored(store.call().work_tree(to), paths)?;
         let copier = copy::Copier::new(&self.from, to).map_err(failed("open", to))?;
-        for Entry { path, kind } in wanted {
+        for IncludedEntry { path, kind } in wanted {
             let why = if is_ignored.contains(path.as_os_str().as_bytes()) {
                 copier.put(path, kind)?
             } else {
-                Some(Why::NotIgnored)
+                Some(NotCopiedReason::NotIgnored)
             };
             let path = path.clone();
             notes.extend(why.map(|why| NotCopied { path, why }));
@@ -208,9 +213,9 @@ fn is_plain(path: &Path) -> bool {
     })
 }
 
-fn kind_of(place: &Path) -> std::io::Result<Kind> {
+fn kind_of(place: &Path) -> std::io::Result<IncludedKind> {
     if place.symlink_metadata()?.is_symlink() {
-        return Ok(Kind::Link(fs::read_link(place)?.into()));
+        return Ok(IncludedKind::Link(fs::read_link(place)?.into()));
     }
-    Ok(Kind::File)
+    Ok(IncludedKind::File)
 }

@@ -2,26 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use super::heads::Heads;
+use super::heads::AgentHeads;
 use super::{CaptureError, Worktree};
 use crate::git::{CommitId, Store};
 
 /// Proof that everything in a worktree is kept, so that it may go.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptProof {
     path: PathBuf,
     commit: Option<CommitId>,
     /// How many branches of the agent's own git folder could not be read.
     unread: usize,
 }
 
-impl Kept {
+impl KeptProof {
     pub(crate) fn keep(
         store: &Store,
         worktree: &Worktree,
         (commit, unread): (Option<CommitId>, usize),
         name: &str,
-    ) -> Result<Kept, CaptureError> {
+    ) -> Result<KeptProof, CaptureError> {
         if let Some(commit) = &commit {
             store.keep(commit, name)?;
         }
@@ -39,7 +39,7 @@ impl Kept {
         worktree: &Worktree,
         name: &str,
     ) -> Result<Self, CaptureError> {
-        let heads = Heads::of(store, worktree)?;
+        let heads = AgentHeads::import(store, worktree)?;
         heads.keep_others(store, worktree)?;
         let commit = heads.head.map(|(head, _)| head);
         Self::keep(store, worktree, (commit, heads.unread), name)

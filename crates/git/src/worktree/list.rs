@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::git_folder::{git_folders, left_commits};
-use super::record::{self, Record, Stage};
+use super::record::{self, WorktreeRecord, WorktreeStage};
 use super::safe::is_safe;
 use super::{Worktree, WorktreeError, is_present};
 use crate::git::{CommitId, Store};
@@ -21,7 +21,7 @@ fn is_for_resolving(branch: &str) -> bool {
 
 /// A worktree, or what is left of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedWorktree {
     /// Where its files are or were.
     pub path: PathBuf,
     /// The branch that it was made for, if Pleach made it.
@@ -66,11 +66,11 @@ impl Worktree {
 }
 
 /// Everything that is or was a worktree of a store, by path.
-pub fn list(store: &Store) -> Result<Vec<Listed>, WorktreeError> {
+pub fn list(store: &Store) -> Result<Vec<ListedWorktree>, WorktreeError> {
     let mut listed = Vec::new();
     for (id, record) in record::names(store)
         .into_iter()
-        .filter_map(|id| Record::load(store, &id).map(|record| (id, record)))
+        .filter_map(|id| WorktreeRecord::load(store, &id).map(|record| (id, record)))
     {
         let git_folder = git_folders(store).join(&id);
         listed.push(look(store, &id, record, &git_folder));
@@ -79,20 +79,21 @@ pub fn list(store: &Store) -> Result<Vec<Listed>, WorktreeError> {
     Ok(listed)
 }
 
-fn look(store: &Store, id: &str, record: Record, git_folder: &Path) -> Listed {
+fn look(store: &Store, id: &str, record: WorktreeRecord, git_folder: &Path) -> ListedWorktree {
     let state = match (record.stage, is_present(&record.path)) {
-        (Stage::Making, _) => TreeState::HalfMade,
-        (Stage::Going, _) => TreeState::Going,
-        (Stage::Made, true) if is_present(git_folder) => match store.is_alive(&record.sign) {
+        (WorktreeStage::Making, _) => TreeState::HalfMade,
+        (WorktreeStage::Going, _) => TreeState::Going,
+        (WorktreeStage::Made, true) if is_present(git_folder) => match store.is_alive(&record.sign)
+        {
             _ if is_for_resolving(&record.branch) => TreeState::Resolving,
             Ok(true) => TreeState::InUse,
             _ => TreeState::Left,
         },
-        (Stage::Made, true) => TreeState::Unregistered,
-        (Stage::Made, false) => TreeState::FolderGone,
+        (WorktreeStage::Made, true) => TreeState::Unregistered,
+        (WorktreeStage::Made, false) => TreeState::FolderGone,
     };
     let began = record::written(store, id);
-    Listed {
+    ListedWorktree {
         // Where people resolve conflicts, no agent was.
         is_safe: state == TreeState::Resolving || is_safe(store, id),
         path: record.path,

@@ -30,7 +30,7 @@ pub(super) enum Treatment {
 
 /// The repositories in a worktree besides its own.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Nested {
+pub struct NestedRepositories {
     /// Those that git does not know any more.
     pub disabled: Vec<PathBuf>,
     /// Those that it does, and folders that could not be looked at.
@@ -38,8 +38,8 @@ pub struct Nested {
 }
 
 /// Looks through a folder for repositories that are not its own.
-pub(super) fn nested_repositories(root: &Path, treatment: Treatment) -> Nested {
-    let mut nested = Nested::default();
+pub(super) fn nested_repositories(root: &Path, treatment: Treatment) -> NestedRepositories {
+    let mut nested = NestedRepositories::default();
     let mut folders = vec![PathBuf::new()];
     let mut count = 0;
     while let Some(folder) = folders.pop() {
@@ -53,10 +53,10 @@ pub(super) fn nested_repositories(root: &Path, treatment: Treatment) -> Nested {
             Ok((found, inner)) => {
                 match found {
                     // It is named by the folder that it is in.
-                    Found::Disabled if is_git_folder(&folder) => {}
-                    Found::Nothing => {}
-                    Found::Disabled => nested.disabled.push(place),
-                    Found::Left => nested.left.push(place),
+                    FolderState::Disabled if is_git_folder(&folder) => {}
+                    FolderState::Nothing => {}
+                    FolderState::Disabled => nested.disabled.push(place),
+                    FolderState::Left => nested.left.push(place),
                 }
                 folders.extend(inner);
             }
@@ -75,14 +75,18 @@ fn is_git_folder(path: &Path) -> bool {
 
 /// What was found in one folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Found {
+enum FolderState {
     Nothing,
     Disabled,
     Left,
 }
 
 /// Treats what is in a folder, and names the folders within.
-fn visit(root: &Path, path: &Path, treatment: Treatment) -> io::Result<(Found, Vec<PathBuf>)> {
+fn visit(
+    root: &Path,
+    path: &Path,
+    treatment: Treatment,
+) -> io::Result<(FolderState, Vec<PathBuf>)> {
     let open_up = || change_mode(root, path, FileType::Directory, |mode| mode | 0o700);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = match open_below(root, path, flags) {
@@ -101,15 +105,15 @@ fn visit(root: &Path, path: &Path, treatment: Treatment) -> io::Result<(Found, V
     // The file system is asked by name, so that its own rules for small and capital letters count.
     let is_bare = has("HEAD") && (has("commondir") || has("objects") && has("refs"));
     let marks = [(".git", !is_top && has(".git")), ("HEAD", is_bare)];
-    let mut found = Found::Nothing;
+    let mut found = FolderState::Nothing;
     for (name, _) in marks.iter().filter(|(_, is_mark)| *is_mark) {
         let is_disabled = treatment == Treatment::Disable
             && (disable(&folder, name).is_ok()
                 || open_up().is_ok() && disable(&folder, name).is_ok());
         let this = if is_disabled {
-            Found::Disabled
+            FolderState::Disabled
         } else {
-            Found::Left
+            FolderState::Left
         };
         found = found.max(this);
     }
@@ -239,6 +243,6 @@ mod tests {
         assert!(!taken.contains(&".git".into()), "{taken:?}");
         assert!(at(".git").is_file() && outside.path().join("theirs/.git").is_dir());
         let again = nested_repositories(folder.path(), Treatment::Disable);
-        assert_eq!(again, Nested::default());
+        assert_eq!(again, NestedRepositories::default());
     }
 }

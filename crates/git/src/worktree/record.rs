@@ -12,8 +12,8 @@ use crate::git::{CommitId, Store};
 
 /// One worktree, as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Record {
-    pub(super) stage: Stage,
+pub(super) struct WorktreeRecord {
+    pub(super) stage: WorktreeStage,
     /// The process that brought it to that stage.
     pub(super) sign: String,
     pub(super) path: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct Record {
 
 /// How far a worktree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum WorktreeStage {
     /// Nobody has worked there yet.
     Making,
     Made,
@@ -31,7 +31,7 @@ pub(super) enum Stage {
     Going,
 }
 
-impl Stage {
+impl WorktreeStage {
     const ALL: [(Self, &'static str); 3] = [
         (Self::Making, "making"),
         (Self::Made, "made"),
@@ -44,7 +44,7 @@ impl Stage {
     }
 }
 
-impl Record {
+impl WorktreeRecord {
     /// Reads the record of a worktree; one that is damaged is none.
     pub(super) fn load(store: &Store, id: &str) -> Option<Self> {
         let bytes = fs::read(folder(store).join(id)).ok()?;
@@ -53,7 +53,7 @@ impl Record {
             return None;
         };
         let text = |field: &[u8]| String::from_utf8(field.to_vec()).ok();
-        let stage = Stage::ALL
+        let stage = WorktreeStage::ALL
             .iter()
             .find(|(_, word)| word.as_bytes() == stage)?;
         Some(Self {
@@ -83,7 +83,7 @@ impl Record {
         let aside = folder.join(format!("{id}.{}", self.sign));
         fs::write(&aside, bytes)?;
         fs::rename(&aside, folder.join(id))?;
-        if self.stage == Stage::Made {
+        if self.stage == WorktreeStage::Made {
             // After a power cut, nobody may take work for a worktree that was never finished.
             File::open(&folder)?.sync_all()?;
         }

@@ -10,8 +10,8 @@ use std::path::Path;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::files::removal::remove_all;
 
-use super::record::{Record, Stage};
-use super::{Kept, LOCK, Worktree, WorktreeError, failed, is_present};
+use super::record::{WorktreeRecord, WorktreeStage};
+use super::{KeptProof, LOCK, Worktree, WorktreeError, failed, is_present};
 use crate::git::Store;
 
 /// So often a branch is taken before giving up.
@@ -35,7 +35,7 @@ impl Worktree {
             });
         }
         // Before there is anything, so that whatever a killed process leaves is known for what it is.
-        self.note(store, Stage::Making)?;
+        self.note(store, WorktreeStage::Making)?;
         crash_point(CrashPoint::WorktreeNoted);
         let linked = place_folder(&self.path)
             .map_err(failed("create", &self.path))
@@ -49,8 +49,8 @@ impl Worktree {
 
     /// Takes away what is left of an earlier worktree of that name, if nothing of it can be lost.
     fn clear_way(&self, store: &Store) -> Result<(), WorktreeError> {
-        if let Some(record) = Record::load(store, &self.id()) {
-            if record.stage != Stage::Made && !store.is_alive(&record.sign)? {
+        if let Some(record) = WorktreeRecord::load(store, &self.id()) {
+            if record.stage != WorktreeStage::Made && !store.is_alive(&record.sign)? {
                 Self::of_record(store, &record).put_away(store)?;
             } else if record.path != self.path && is_present(&record.path) {
                 return Err(WorktreeError::Exists { path: record.path });
@@ -58,7 +58,7 @@ impl Worktree {
         }
         if is_present(&self.git_folder) && !is_present(&self.path) {
             // The files are gone, and what was committed is all that is left to keep.
-            let kept = Kept::keep_commits(store, self, &self.branch)?;
+            let kept = KeptProof::keep_commits(store, self, &self.branch)?;
             self.save_commits(store, Some(&kept))?;
             self.put_away(store)?;
         }

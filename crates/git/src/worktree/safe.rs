@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use pleach_system::files::removal::remove_all;
 
 use super::git_folder::git_folders;
-use super::nested::{Nested, Treatment, nested_repositories};
+use super::nested::{NestedRepositories, Treatment, nested_repositories};
 use super::trash::{self, delete_later};
-use super::{Kept, LOCK, Worktree, WorktreeError, failed, is_present};
+use super::{KeptProof, LOCK, Worktree, WorktreeError, failed, is_present};
 use crate::git::Store;
 
 /// What was done so that git runs nothing of an agent's.
 #[derive(Debug, Default)]
 pub struct MadeSafe {
     /// The repositories besides the worktree's own.
-    pub nested: Nested,
+    pub nested: NestedRepositories,
     /// The agent's own git folder, where commits in it could not be kept otherwise.
     pub saved: Option<PathBuf>,
 }
@@ -26,7 +26,11 @@ impl Worktree {
     /// Replaces everything that could make git run a program here: for a person who will look around.
     ///
     /// The agent's git folder goes only for proof that all commits in it are kept.
-    pub fn make_safe(&self, store: &Store, kept: Option<&Kept>) -> Result<MadeSafe, WorktreeError> {
+    pub fn make_safe(
+        &self,
+        store: &Store,
+        kept: Option<&KeptProof>,
+    ) -> Result<MadeSafe, WorktreeError> {
         if self.is_in_place() {
             let nested = nested_repositories(&self.path, Treatment::Leave);
             return Ok(MadeSafe {
@@ -54,9 +58,9 @@ impl Worktree {
     pub fn save_commits(
         &self,
         store: &Store,
-        kept: Option<&Kept>,
+        kept: Option<&KeptProof>,
     ) -> Result<Option<PathBuf>, WorktreeError> {
-        let is_kept = kept.is_some_and(Kept::has_all_commits);
+        let is_kept = kept.is_some_and(KeptProof::has_all_commits);
         if is_kept || self.is_in_place() || !is_present(&self.git_folder) {
             return Ok(None);
         }

@@ -14,12 +14,12 @@ use pleach_system::files::cached_path::cached_path;
 use pleach_system::files::removal::remove_all;
 
 use super::caches::Caches;
-use super::record::Stage;
-use super::tidy::{Aside, Model, tidy, unfit};
-use super::trash::{self, Waste, delete_later};
+use super::record::WorktreeStage;
+use super::tidy::{FreshFolder, TrashFolder, tidy, unfit};
+use super::trash::{self, TrashItem, delete_later};
 use super::{LOCK, Worktree, WorktreeError, failed};
 use crate::git::{CommitId, Store};
-use crate::index::{CLOCK_TICK, Index, Lookup};
+use crate::index::{CLOCK_TICK, EntryLookup, Index};
 
 /// With fewer files, making new ones costs no more than looking at the old ones.
 const LEAST_FILES: usize = 200;
@@ -35,7 +35,7 @@ const ATTRIBUTES: &[u8] = b".gitattributes";
 /// Dropping it deletes them, behind everybody's back.
 #[derive(Debug)]
 pub struct Spare {
-    waste: Option<Waste>,
+    waste: Option<TrashItem>,
     /// The folder that is noted; new when the worktree was put in.
     room: PathBuf,
     /// What the index was right after the checkout.
@@ -67,7 +67,7 @@ impl Worktree {
             return Ok(None);
         }
         let _lock = store.lock(LOCK)?;
-        self.note(store, Stage::Going)?;
+        self.note(store, WorktreeStage::Going)?;
         let spare = Spare::new(store, &self.path, cache)?;
         fs::rename(&self.path, spare.tree()).map_err(failed("move away", &self.path))?;
         crash_point(CrashPoint::FilesSetAside);
@@ -121,13 +121,13 @@ impl Spare {
     /// Makes the folder what a fresh checkout of a commit would be, but for what is cached.
     pub(super) fn bring_to(&self, store: &Store, basis: &CommitId) -> Result<(), WorktreeError> {
         let tree = self.tree();
-        let model = Model::of(&self.room)?;
-        let mut aside = Aside::new(&self.room.join("waste"))?;
+        let model = FreshFolder::probe(&self.room)?;
+        let mut aside = TrashFolder::new(&self.room.join("waste"))?;
         let id_size = basis.as_str().len() / 2;
         let (bytes, seen) = self.read_index()?;
         let unreadable = || unfit(&self.index, "could not read its index");
         let before = Index::parse(&bytes, id_size).ok_or_else(unreadable)?;
-        let lookup = Lookup::of(&before.entries);
+        let lookup = EntryLookup::new(&before.entries);
         let caches = Caches::take_out(&tree, &self.cache, &lookup, self.room.join("cache"))?;
         let missing = tidy(&tree, &lookup, seen, &model, &mut aside)?;
         if missing * 2 > before.entries.len() {
@@ -141,7 +141,7 @@ impl Spare {
             return Err(unfit(&tree, "its files need other attributes"));
         }
         // Whatever git did, this is what counts.
-        let lookup = Lookup::of(&after.entries);
+        let lookup = EntryLookup::new(&after.entries);
         if tidy(&tree, &lookup, seen, &model, &mut aside)? > 0 {
             return Err(unfit(&tree, "some of its files are missing"));
         }

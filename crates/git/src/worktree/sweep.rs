@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::git_folder::git_folders;
-use super::record::{self, Record, Stage};
-use super::trash::{self, Waste, delete_later};
+use super::record::{self, WorktreeRecord, WorktreeStage};
+use super::trash::{self, TrashItem, delete_later};
 use super::{LOCK, Worktree, WorktreeError, WorktreeSpec};
 use crate::git::{Store, ref_segment};
 
@@ -43,7 +43,7 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
 
 /// A process that was killed may have left a git behind that is still writing to the same place.
 pub(super) fn wait_for_earlier(store: &Store, spec: &WorktreeSpec) -> Result<(), WorktreeError> {
-    let record = Record::load(store, &ref_segment(&spec.branch));
+    let record = WorktreeRecord::load(store, &ref_segment(&spec.branch));
     let us = store.sign()?;
     match record.filter(|record| record.sign != us) {
         Some(record) => Ok(store.wait_for_end(&record.sign)?),
@@ -56,8 +56,9 @@ fn clear_records(store: &Store, sign: &str) -> Result<Vec<PathBuf>, WorktreeErro
     let _lock = store.lock(LOCK)?;
     let mut cleared = Vec::new();
     for id in record::names(store) {
-        let record = Record::load(store, &id);
-        let is_open = |record: &Record| record.stage != Stage::Made && record.sign == sign;
+        let record = WorktreeRecord::load(store, &id);
+        let is_open =
+            |record: &WorktreeRecord| record.stage != WorktreeStage::Made && record.sign == sign;
         if let Some(record) = record.filter(is_open) {
             cleared.push(record.path.clone());
             Worktree::of_record(store, &record).put_away(store)?;
@@ -71,7 +72,7 @@ fn abandoned(
     store: &Store,
     folder: &Path,
     sign_in: impl Fn(&str) -> Option<String>,
-) -> Result<Vec<Waste>, WorktreeError> {
+) -> Result<Vec<TrashItem>, WorktreeError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         // The sign is made before anything that bears it, so it is looked at afterwards.
@@ -79,7 +80,7 @@ fn abandoned(
         if let Some(sign) = sign
             && !store.is_alive(&sign)?
         {
-            found.push(Waste::Path(entry.path()));
+            found.push(TrashItem::Path(entry.path()));
         }
     }
     Ok(found)

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::{WorktreeError, failed};
 use crate::git::os_str;
-use crate::index::{GITLINK, Likeness, Lookup, among};
+use crate::index::{EntryLookup, GITLINK, Likeness, among};
 
 /// What whoever owns a folder may set on it, besides its permissions, and git never does.
 const SET_BY_HAND: IFlags = IFlags::IMMUTABLE
@@ -35,14 +35,14 @@ const SET_BY_HAND: IFlags = IFlags::IMMUTABLE
 const GIVEN: &[u8] = b"security.";
 
 /// What a folder is like that was made a moment ago.
-pub(super) struct Model {
+pub(super) struct FreshFolder {
     stat: Stat,
     flags: IFlags,
 }
 
-impl Model {
+impl FreshFolder {
     /// Looks at such a folder.
-    pub(super) fn of(folder: &Path) -> Result<Self, WorktreeError> {
+    pub(super) fn probe(folder: &Path) -> Result<Self, WorktreeError> {
         let fd = open_folder(folder).map_err(failed("open", folder))?;
         let stat = rustix::fs::fstat(&fd).map_err(io::Error::from);
         let stat = stat.map_err(failed("look at", folder))?;
@@ -77,12 +77,12 @@ impl Model {
 }
 
 /// Where everything goes that is not wanted; on the same file system, so that nothing has to be deleted now.
-pub(super) struct Aside {
+pub(super) struct TrashFolder {
     folder: OwnedFd,
     count: usize,
 }
 
-impl Aside {
+impl TrashFolder {
     pub(super) fn new(path: &Path) -> Result<Self, WorktreeError> {
         let folder = fs::create_dir(path).and_then(|()| open_folder(path));
         let folder = folder.map_err(failed("create", path))?;
@@ -112,10 +112,10 @@ impl Aside {
 /// `seen` is a moment after which the index saw no file any more.
 pub(super) fn tidy(
     root: &Path,
-    lookup: &Lookup<'_>,
+    lookup: &EntryLookup<'_>,
     seen: SystemTime,
-    model: &Model,
-    aside: &mut Aside,
+    model: &FreshFolder,
+    aside: &mut TrashFolder,
 ) -> Result<usize, WorktreeError> {
     let mut is_there = vec![false; lookup.entries.len()];
     let mut folders = vec![Vec::new()];

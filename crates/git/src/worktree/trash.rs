@@ -20,7 +20,7 @@ const PREFIX: &str = ".trash-";
 
 /// Something that can go.
 #[derive(Debug)]
-pub(super) enum Waste {
+pub(super) enum TrashItem {
     /// A file or a folder with everything in it.
     Path(PathBuf),
     /// A link in the store that names a folder, which lies where the worktree was.
@@ -29,12 +29,12 @@ pub(super) enum Waste {
     Sign { file: PathBuf, notes: PathBuf },
 }
 
-enum Message {
-    Delete(Waste),
+enum TrashRequest {
+    Delete(TrashItem),
     Answer(Sender<()>),
 }
 
-static DELETER: OnceLock<Sender<Message>> = OnceLock::new();
+static DELETER: OnceLock<Sender<TrashRequest>> = OnceLock::new();
 
 /// Waits until everything is deleted that was moved away so far.
 ///
@@ -43,7 +43,7 @@ pub fn finish_removals() {
     let (done, waiting) = channel();
     let asked = DELETER
         .get()
-        .and_then(|queue| queue.send(Message::Answer(done)).ok());
+        .and_then(|queue| queue.send(TrashRequest::Answer(done)).ok());
     if asked.is_some() {
         // An error says that the thread has ended, and with it all that it had to do.
         let _ = waiting.recv();
@@ -51,7 +51,7 @@ pub fn finish_removals() {
 }
 
 /// Deletes on a thread of its own, one after the other.
-pub(super) fn delete_later(waste: Waste) {
+pub(super) fn delete_later(waste: TrashItem) {
     let queue = DELETER.get_or_init(|| {
         let (queue, messages) = channel();
         // Where no thread can be had, sending fails and the caller does it.
@@ -61,13 +61,13 @@ pub(super) fn delete_later(waste: Waste) {
                 let mut waiting = Vec::new();
                 for message in messages {
                     let done = match message {
-                        Message::Delete(waste) => {
+                        TrashRequest::Delete(waste) => {
                             waiting.push((waste, Instant::now()));
                             None
                         }
-                        Message::Answer(done) => Some(done),
+                        TrashRequest::Answer(done) => Some(done),
                     };
-                    let is_open = |(waste, since): &(Waste, Instant)| {
+                    let is_open = |(waste, since): &(TrashItem, Instant)| {
                         !waste.try_to_delete() && since.elapsed() < PATIENCE
                     };
                     waiting.retain(is_open);
@@ -76,8 +76,8 @@ pub(super) fn delete_later(waste: Waste) {
             });
         queue
     });
-    if let Err(unsent) = queue.send(Message::Delete(waste))
-        && let Message::Delete(waste) = unsent.0
+    if let Err(unsent) = queue.send(TrashRequest::Delete(waste))
+        && let TrashRequest::Delete(waste) = unsent.0
     {
         waste.try_to_delete();
     }
@@ -86,7 +86,7 @@ pub(super) fn delete_later(waste: Waste) {
 /// A git that goes on for a killed process may write to what is being deleted, for so long at most.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-impl Waste {
+impl TrashItem {
     /// Deletes it; what cannot be deleted stays noted, and is tried again, also by later processes.
     fn try_to_delete(&self) -> bool {
         match self {
@@ -106,26 +106,26 @@ impl Waste {
 }
 
 /// Moves a folder out of sight, to a name beside it that the store notes first.
-pub(super) fn move_away(store: &Store, path: &Path) -> Result<Waste, StoreError> {
+pub(super) fn move_away(store: &Store, path: &Path) -> Result<TrashItem, StoreError> {
     let (note, aside) = note_beside(store, path)?;
     match fs::rename(path, &aside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let _ = fs::remove_file(&note);
             Err(StoreError::io("move away", path)(error))
         }
-        _ => Ok(Waste::Noted(note)),
+        _ => Ok(TrashItem::Noted(note)),
     }
 }
 
 /// Makes a folder beside another one that is deleted when its process dies, or when it is said to be waste.
-pub(super) fn make_room(store: &Store, beside: &Path) -> Result<(Waste, PathBuf), StoreError> {
+pub(super) fn make_room(store: &Store, beside: &Path) -> Result<(TrashItem, PathBuf), StoreError> {
     let (note, room) = note_beside(store, beside)?;
     match fs::create_dir(&room) {
         Err(error) => {
             let _ = fs::remove_file(&note);
             Err(StoreError::io("create", &room)(error))
         }
-        Ok(()) => Ok((Waste::Noted(note), room)),
+        Ok(()) => Ok((TrashItem::Noted(note), room)),
     }
 }
 
@@ -152,14 +152,14 @@ fn note_beside(store: &Store, path: &Path) -> Result<(PathBuf, PathBuf), StoreEr
 
 /// What a process moved away and did not come to delete; last its sign, so that another process
 /// goes on if this one is killed as well.
-pub(super) fn left_by(store: &Store, sign: &str) -> Vec<Waste> {
+pub(super) fn left_by(store: &Store, sign: &str) -> Vec<TrashItem> {
     let notes = notes(store);
-    let mut waste: Vec<Waste> = noted_by(&notes, sign)
+    let mut waste: Vec<TrashItem> = noted_by(&notes, sign)
         .into_iter()
-        .map(Waste::Noted)
+        .map(TrashItem::Noted)
         .collect();
     let file = store.signs().join(sign);
-    waste.push(Waste::Sign { file, notes });
+    waste.push(TrashItem::Sign { file, notes });
     waste
 }
 

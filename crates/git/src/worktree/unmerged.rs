@@ -10,12 +10,12 @@ use pleach_system::files::plain_file::{self, LARGEST_INDEX};
 
 use super::{Worktree, WorktreeError, copy_index, failed};
 use crate::git::{CommitId, Store, nul_separated};
-use crate::weave::{Content, Marked};
+use crate::weave::{Content, MarkedMerge};
 
 /// What is to be in a worktree.
 #[derive(Debug)]
 pub struct StoppedMerge<'a> {
-    pub marked: &'a Marked,
+    pub marked: &'a MarkedMerge,
     /// The commit that is being merged into the one that is checked out.
     pub theirs: &'a CommitId,
     /// What a commit of the result is to say.
@@ -94,7 +94,7 @@ impl Worktree {
 }
 
 /// Lines for `update-index --index-info -z`: what does not merge is there in its versions only.
-fn index_lines(marked: &Marked) -> Vec<u8> {
+fn index_lines(marked: &MarkedMerge) -> Vec<u8> {
     let mut lines = Vec::new();
     for file in &marked.files {
         let mut push = |head: &str| {

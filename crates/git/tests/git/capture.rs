@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pleach_git::capture::{Captured, snapshot};
-use pleach_git::worktree::History;
+use pleach_git::worktree::AgentHistory;
 use pleach_testkit::TestRepo;
 
 use scene::Scene;
@@ -364,11 +364,11 @@ fn a_history_that_was_left_is_told() {
     let Captured::Changed { history, .. } = scene.capture_with(&[]) else {
         panic!("the work is lost");
     };
-    assert_eq!(history, History::Continued);
+    assert_eq!(history, AgentHistory::Continued);
     scene.git(&["checkout", "--quiet", "--orphan", "elsewhere"]);
     scene.commit("another history");
     let Captured::Changed { history, .. } = scene.capture_with(&[]) else {
         panic!("the work is lost");
     };
-    assert_eq!(history, History::Abandoned);
+    assert_eq!(history, AgentHistory::Abandoned);
 }

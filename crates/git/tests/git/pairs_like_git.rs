@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use pleach_git::git::{CommitId, Git, Repository};
-use pleach_git::weave::{Collision, Known, Loom, Moved, Pairwise, Work};
+use pleach_git::weave::{ChangedTree, Collision, PairCache, Pairwise, RebasedTree, WeaveFolder};
 use pleach_testkit::{Tangle, Tangled, cases, gate_or_night};
 
 /// A repository whose branches are works that all began at its base.
@@ -30,14 +30,14 @@ impl<'t> Ground<'t> {
         self.tangled.base.parse().unwrap()
     }
 
-    fn loom(&self) -> Loom {
+    fn weave_folder(&self) -> WeaveFolder {
         let repository = Repository::find(self.git.clone(), self.path()).unwrap();
-        Loom::of_repository(&repository).unwrap()
+        WeaveFolder::of_repository(&repository).unwrap()
     }
 
-    fn works(&self, pairwise: &Pairwise<'_>) -> Vec<Work> {
+    fn works(&self, pairwise: &Pairwise<'_>) -> Vec<ChangedTree> {
         let basis = pairwise.tree_of(&self.base()).unwrap();
-        let work = |branch: &String| Work {
+        let work = |branch: &String| ChangedTree {
             basis: basis.clone(),
             tree: pairwise.tree_of(&self.commit(branch)).unwrap(),
         };
@@ -49,11 +49,11 @@ impl<'t> Ground<'t> {
     }
 
     fn found(&self) -> Vec<(usize, usize)> {
-        let loom = self.loom();
-        let pairwise = Pairwise::on(&loom, &self.base()).unwrap();
+        let weave_folder = self.weave_folder();
+        let pairwise = Pairwise::on(&weave_folder, &self.base()).unwrap();
         let works = self.works(&pairwise);
         let all = |_, _| true;
-        let found = pairwise.collisions(&works, all, &mut Known::default());
+        let found = pairwise.collisions(&works, all, &mut PairCache::default());
         pairs(&found.unwrap())
     }
 
@@ -144,10 +144,10 @@ fn pairs_that_nobody_asks_about_are_not_merged() {
     tangle.median = 300;
     let tangled = tangle.make();
     let ground = Ground::of(&tangled);
-    let loom = ground.loom();
-    let pairwise = Pairwise::on(&loom, &ground.base()).unwrap();
+    let weave_folder = ground.weave_folder();
+    let pairwise = Pairwise::on(&weave_folder, &ground.base()).unwrap();
     let works = ground.works(&pairwise);
-    let mut known = Known::default();
+    let mut known = PairCache::default();
     let all = pairwise
         .collisions(&works, |_, _| true, &mut known)
         .unwrap();
@@ -163,10 +163,10 @@ fn what_is_known_is_not_merged_again() {
     tangle.median = 300;
     let tangled = tangle.make();
     let ground = Ground::of(&tangled);
-    let loom = ground.loom();
-    let pairwise = Pairwise::on(&loom, &ground.base()).unwrap();
+    let weave_folder = ground.weave_folder();
+    let pairwise = Pairwise::on(&weave_folder, &ground.base()).unwrap();
     let works = ground.works(&pairwise);
-    let mut known = Known::default();
+    let mut known = PairCache::default();
     let first = pairwise
         .collisions(&works, |_, _| true, &mut known)
         .unwrap();
@@ -184,12 +184,12 @@ fn work_is_moved_onto_what_came_since_or_conflicts_with_it() {
     tangle.median = 300;
     let tangled = tangle.make();
     let ground = Ground::of(&tangled);
-    let loom = ground.loom();
+    let weave_folder = ground.weave_folder();
     let by_hand = ground.by_hand();
     let onto = ground.commit(&tangled.branches[0]);
-    let pairwise = Pairwise::on(&loom, &onto).unwrap();
+    let pairwise = Pairwise::on(&weave_folder, &onto).unwrap();
     for (place, work) in ground.works(&pairwise).iter().enumerate().skip(1) {
-        let collides = matches!(pairwise.moved(work).unwrap(), Moved::Conflict(_));
+        let collides = matches!(pairwise.moved(work).unwrap(), RebasedTree::Conflict(_));
         assert_eq!(collides, by_hand.contains(&(0, place)), "{place}");
     }
 }

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use pleach_git::git::{BlobId, CommitId, Git, GitError, Identity, Place, Store, StoreError};
+use pleach_git::git::{BlobId, CallPlace, CommitId, Git, GitError, Identity, Store, StoreError};
 use pleach_testkit::TestRepo;
 
 fn open_at(repo: &TestRepo, folder: &Path) -> Result<Store, StoreError> {
@@ -60,7 +60,7 @@ fn a_call_that_takes_too_long_is_stopped() {
     let repo = TestRepo::new();
     let git = Git::find().unwrap();
     let call = git
-        .call(Place::Users(repo.path()))
+        .call(CallPlace::Users(repo.path()))
         .deadline(Duration::from_millis(50))
         .args(["-c", "alias.hang=!sleep 1000", "hang"]);
     let error = call.output().unwrap_err();
@@ -71,7 +71,7 @@ fn a_call_that_takes_too_long_is_stopped() {
 fn a_call_has_the_input_it_was_given_and_says_how_it_failed() {
     let repo = TestRepo::new();
     let git = Git::find().unwrap();
-    let call = || git.call(Place::Users(repo.path()));
+    let call = || git.call(CallPlace::Users(repo.path()));
     let much = vec![b'x'; 1 << 20];
     let echo = ["-c", "alias.echo=!cat", "echo"];
     let output = call().args(echo).stdin(much.clone()).output().unwrap();
@@ -87,7 +87,7 @@ fn no_error_repeats_a_login_in_an_address() {
     let repo = TestRepo::new();
     let git = Git::find().unwrap();
     let address = "http://ann:s3cret@127.0.0.1:1/x.git";
-    let call = git.call(Place::Users(repo.path()));
+    let call = git.call(CallPlace::Users(repo.path()));
     let call = call.args(["ls-remote", address]);
     let told = format!("{call:?} ");
     let told = told + &call.output().unwrap_err().to_string();
@@ -99,7 +99,7 @@ fn no_error_repeats_a_login_in_an_address() {
 fn git_asks_nobody_and_speaks_one_language() {
     let repo = TestRepo::new();
     let git = Git::find().unwrap();
-    let call = git.call(Place::Users(repo.path()));
+    let call = git.call(CallPlace::Users(repo.path()));
     let printed = call.args(["-c", "alias.env=!env", "env"]).output().unwrap();
     let printed = String::from_utf8(printed).unwrap();
     for line in [

@@ -6,7 +6,8 @@ mod kinds;
 use pleach_domain::choice::Strategy;
 use pleach_git::git::{CommitId, Git, Store};
 use pleach_git::weave::{
-    Conflict, Folded, Kind, Loom, Outcome, Strand, Weave, WeaveError, fold, weave,
+    Conflict, ConflictKind, Folded, Strand, StrandOutcome, Weave, WeaveError, WeaveFolder, fold,
+    weave,
 };
 use pleach_testkit::TestRepo;
 
@@ -52,7 +53,12 @@ fn try_weave(
         .enumerate()
         .map(|(number, commit)| strand(&format!("task {}", number + 1), commit))
         .collect();
-    weave(&Loom::of_store(store).unwrap(), onto, &strands, strategy)
+    weave(
+        &WeaveFolder::of_store(store).unwrap(),
+        onto,
+        &strands,
+        strategy,
+    )
 }
 
 /// Weaves by merging, and expects no trouble.
@@ -64,7 +70,7 @@ fn woven(store: &Store, onto: &CommitId, commits: &[&CommitId]) -> Weave {
 #[track_caller]
 fn conflict(weave: &Weave, place: usize) -> &Conflict {
     match &weave.outcomes[place] {
-        Outcome::Conflict(conflict) => conflict,
+        StrandOutcome::Conflict(conflict) => conflict,
         other => panic!("no conflict: {other:?}"),
     }
 }
@@ -110,7 +116,7 @@ fn weaving_again_gives_the_same_commit_and_weaving_in_what_is_in_gives_none() {
     let first = woven(&store, &one, &[&two]);
     assert_eq!(woven(&store, &one, &[&two]), first);
     let again = woven(&store, &first.tip, &[&two]);
-    assert_eq!(again.outcomes, [Outcome::AlreadyIn]);
+    assert_eq!(again.outcomes, [StrandOutcome::AlreadyIn]);
     assert_eq!(again.tip, first.tip);
 }
 
@@ -143,7 +149,7 @@ fn a_file_that_one_side_deleted_and_one_changed_is_a_conflict() {
     };
     assert_eq!(
         (file.path.as_str(), file.kind),
-        ("README.md", Kind::ModifyDelete)
+        ("README.md", ConflictKind::ModifyDelete)
     );
     assert_eq!(conflict(&woven, 0).with, [None]);
 }
@@ -189,7 +195,7 @@ fn attributes_that_a_branch_brings_count_for_those_after_it() {
     let base = store.resolve_base(None).unwrap();
     let weave = woven(&store, &base, &[&one, &two, &union, &again]);
     conflict(&weave, 1);
-    assert_eq!(weave.outcomes[3], Outcome::Merged);
+    assert_eq!(weave.outcomes[3], StrandOutcome::Merged);
 }
 
 #[test]
@@ -200,7 +206,7 @@ fn folding_merges_every_commit_in_order() {
     let two = branch(&repo, "two", &[("two.txt", "2\n")]);
     let store = open(&repo);
     let Folded::Basis(basis) = fold(
-        &Loom::of_store(&store).unwrap(),
+        &WeaveFolder::of_store(&store).unwrap(),
         &base,
         &named(&[one.clone(), two.clone()]),
     )
@@ -216,10 +222,10 @@ fn folding_merges_every_commit_in_order() {
         subjects,
         "Merge task 2 (dependency)\nMerge task 1 (dependency)"
     );
-    let none = fold(&Loom::of_store(&store).unwrap(), &base, &[]).unwrap();
+    let none = fold(&WeaveFolder::of_store(&store).unwrap(), &base, &[]).unwrap();
     assert_eq!(none, Folded::Basis(base.clone()));
     let again = fold(
-        &Loom::of_store(&store).unwrap(),
+        &WeaveFolder::of_store(&store).unwrap(),
         &base,
         &named(&[one.clone(), two, one]),
     )
@@ -242,7 +248,12 @@ fn folding_names_the_pair_that_does_not_go_together() {
         files: vec!["same.txt".into()],
     };
     assert_eq!(
-        fold(&Loom::of_store(&store).unwrap(), &base, &named(&commits)).unwrap(),
+        fold(
+            &WeaveFolder::of_store(&store).unwrap(),
+            &base,
+            &named(&commits)
+        )
+        .unwrap(),
         expected
     );
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use pleach_domain::choice::Strategy;
-use pleach_git::git::{Git, Named, Place, Repository};
-use pleach_git::weave::{Loom, Outcome, Strand, Weave, weave};
+use pleach_git::git::{CallPlace, Git, NamedCommit, Repository};
+use pleach_git::weave::{Strand, StrandOutcome, Weave, WeaveFolder, weave};
 use pleach_testkit::{MergeLoop, Tangle, cases, gate_or_night, merge_loop, seed};
 
 const STRATEGIES: [Strategy; 4] = [
@@ -39,10 +39,10 @@ fn for_each(count: usize, work: impl Fn(usize) + Sync) {
 
 fn strands(repository: &Repository, names: &[String]) -> Vec<Strand> {
     let commits = repository.resolve(names).unwrap();
-    let strand = |(name, named): (&String, Option<Named>)| Strand {
+    let strand = |(name, named): (&String, Option<NamedCommit>)| Strand {
         subject: format!("branch '{name}'"),
         commit: match named.unwrap() {
-            Named::Branch(commit) | Named::Other(commit) => commit,
+            NamedCommit::Branch(commit) | NamedCommit::Other(commit) => commit,
         },
         basis: None,
     };
@@ -52,13 +52,13 @@ fn strands(repository: &Repository, names: &[String]) -> Vec<Strand> {
 fn weave_all(repo: &Path, base: &str, names: &[String], strategy: Strategy) -> Weave {
     let repository = Repository::find(Git::find().unwrap(), repo).unwrap();
     let strands = strands(&repository, names);
-    let loom = Loom::of_repository(&repository).unwrap();
-    weave(&loom, &base.parse().unwrap(), &strands, strategy).unwrap()
+    let weave_folder = WeaveFolder::of_repository(&repository).unwrap();
+    weave(&weave_folder, &base.parse().unwrap(), &strands, strategy).unwrap()
 }
 
 fn left_out(weave: &Weave, names: &[String]) -> Vec<String> {
     let outcomes = names.iter().zip(&weave.outcomes);
-    let left_out = outcomes.filter(|(_, outcome)| matches!(outcome, Outcome::Conflict(_)));
+    let left_out = outcomes.filter(|(_, outcome)| matches!(outcome, StrandOutcome::Conflict(_)));
     left_out.map(|(name, _)| name.clone()).collect()
 }
 
@@ -71,12 +71,14 @@ fn names_who_collides(what: &str, repo: &Path, base: &str, names: &[String]) {
     let weave = weave_all(repo, base, names, Strategy::Merge);
     let git = Git::find().unwrap();
     for (name, outcome) in names.iter().zip(&weave.outcomes) {
-        let Outcome::Conflict(conflict) = outcome else {
+        let StrandOutcome::Conflict(conflict) = outcome else {
             continue;
         };
         if let [partner] = conflict.with.as_slice() {
             let partner = partner.map_or(base, |place| &names[place]);
-            let merge = git.call(Place::Users(repo)).env("GIT_ATTR_SOURCE", base);
+            let merge = git
+                .call(CallPlace::Users(repo))
+                .env("GIT_ATTR_SOURCE", base);
             let merge = merge.args(["merge-tree", "--write-tree", partner, name]);
             let is_clean = merge.run().unwrap().code == 0;
             assert!(!is_clean, "{what}: {name} goes together with {partner}");

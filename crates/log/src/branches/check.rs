@@ -23,16 +23,16 @@ const SEGMENTS: [&str; 4] = [
 
 /// What is wrong with one of the keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct PatternFault {
     pub key: &'static str,
     pub why: String,
 }
 
 /// Everything that is wrong with the patterns.
-pub fn check(names: &BranchNames) -> Vec<Fault> {
+pub fn check(names: &BranchNames) -> Vec<PatternFault> {
     let mut faults = Vec::new();
     let mut add = |key, result: Result<(), String>| {
-        faults.extend(result.map_err(|why| Fault { key, why }).err());
+        faults.extend(result.map_err(|why| PatternFault { key, why }).err());
     };
     let prefix = check_prefix(names);
     let is_prefix_good = prefix.is_ok();
@@ -43,8 +43,8 @@ pub fn check(names: &BranchNames) -> Vec<Fault> {
     );
     add("batch_branch", check_places(&names.batch, &[BATCH], &[]));
     if is_prefix_good {
-        add("task_branch", check_names(names, Whose::Tasks));
-        add("batch_branch", check_names(names, Whose::Batches));
+        add("task_branch", check_names(names, BranchKind::Tasks));
+        add("batch_branch", check_names(names, BranchKind::Batches));
     }
     if faults.is_empty() {
         check_clashes(names, &mut faults);
@@ -56,7 +56,7 @@ pub fn check(names: &BranchNames) -> Vec<Fault> {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Whose {
+enum BranchKind {
     Tasks,
     Batches,
 }
@@ -122,12 +122,12 @@ fn check_places(pattern: &str, needed: &[&str], also: &[&str]) -> Result<(), Str
     }
 }
 
-fn check_names(names: &BranchNames, whose: Whose) -> Result<(), String> {
+fn check_names(names: &BranchNames, whose: BranchKind) -> Result<(), String> {
     for number in [1, u32::MAX].map(BatchNumber) {
         for segment in SEGMENTS {
             let name = match whose {
-                Whose::Tasks => names.task(number, segment, segment),
-                Whose::Batches => names.batch(number),
+                BranchKind::Tasks => names.task(number, segment, segment),
+                BranchKind::Batches => names.batch(number),
             };
             is_name(&name).map_err(|why| not_taken(&name, why))?;
         }
@@ -167,8 +167,8 @@ pub(crate) fn is_name(name: &str) -> Result<(), &'static str> {
 }
 
 /// A branch cannot be where a folder of branches is.
-fn check_clashes(names: &BranchNames, faults: &mut Vec<Fault>) {
-    let shape = |pattern: &str| Shape::of(&names.filled_prefix(pattern));
+fn check_clashes(names: &BranchNames, faults: &mut Vec<PatternFault>) {
+    let shape = |pattern: &str| PatternShape::of(&names.filled_prefix(pattern));
     let batch = shape(&names.batch);
     let task = shape(&names.task);
     let recovered = shape("{{prefix}}/recovered-{{batch}}/{{task}}");
@@ -177,7 +177,7 @@ fn check_clashes(names: &BranchNames, faults: &mut Vec<Fault>) {
             "{:?} clashes with batch_branch {:?}: one branch would be a folder of the other",
             names.task, names.batch
         );
-        faults.push(Fault {
+        faults.push(PatternFault {
             key: "task_branch",
             why,
         });
@@ -186,7 +186,7 @@ fn check_clashes(names: &BranchNames, faults: &mut Vec<Fault>) {
             "{:?} can give the same name as batch_branch {:?}",
             names.task, names.batch
         );
-        faults.push(Fault {
+        faults.push(PatternFault {
             key: "task_branch",
             why,
         });
@@ -195,25 +195,25 @@ fn check_clashes(names: &BranchNames, faults: &mut Vec<Fault>) {
         if own.is_above(&recovered) || recovered.is_above(own) {
             let taken = names.recovered(BatchNumber(1), "1");
             let why = format!("clashes with branches of `pleach recover`, such as {taken:?}");
-            faults.push(Fault { key, why });
+            faults.push(PatternFault { key, why });
         }
     }
 }
 
 /// All names that a pattern can give, part by part.
 #[derive(Debug)]
-struct Shape(Vec<Vec<Step>>);
+struct PatternShape(Vec<Vec<PatternPiece>>);
 
 /// One or more characters of a kind, or one certain one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum PatternPiece {
     One(u8),
     Digits,
     /// What a task's id or title is written with.
     Segment,
 }
 
-impl Step {
+impl PatternPiece {
     fn has(self, byte: u8) -> bool {
         match self {
             Self::One(own) => own == byte,
@@ -235,11 +235,11 @@ impl Step {
     }
 }
 
-impl Shape {
+impl PatternShape {
     fn of(pattern: &str) -> Self {
         let mut parts = vec![Vec::new()];
-        let mut add = |step: Step| {
-            if step == Step::One(b'/') {
+        let mut add = |step: PatternPiece| {
+            if step == PatternPiece::One(b'/') {
                 parts.push(Vec::new());
             } else if let Some(part) = parts.last_mut() {
                 part.push(step);
@@ -247,12 +247,12 @@ impl Shape {
         };
         for piece in template_parts(pattern) {
             match piece {
-                TemplatePart::Placeholder { name: BATCH, .. } => add(Step::Digits),
+                TemplatePart::Placeholder { name: BATCH, .. } => add(PatternPiece::Digits),
                 TemplatePart::Placeholder {
                     name: TASK | SLUG, ..
-                } => add(Step::Segment),
+                } => add(PatternPiece::Segment),
                 TemplatePart::Text(text) | TemplatePart::Placeholder { written: text, .. } => {
-                    text.bytes().map(Step::One).for_each(&mut add);
+                    text.bytes().map(PatternPiece::One).for_each(&mut add);
                 }
             }
         }
@@ -271,7 +271,7 @@ impl Shape {
         let mut together = above.iter().zip(&other.0);
         // A name that is taken gets a number.
         let mut numbered = last.clone();
-        numbered.extend([Step::One(b'-'), Step::Digits]);
+        numbered.extend([PatternPiece::One(b'-'), PatternPiece::Digits]);
         let there = &other.0[depth - 1];
         together.all(|(a, b)| share_a_word(a, b))
             && (share_a_word(last, there) || share_a_word(&numbered, there))
@@ -285,9 +285,9 @@ impl Shape {
 }
 
 /// Whether some word fits both; walks the two side by side, each state once.
-fn share_a_word(a: &[Step], b: &[Step]) -> bool {
+fn share_a_word(a: &[PatternPiece], b: &[PatternPiece]) -> bool {
     // Having taken the first so many steps; the last of them may repeat.
-    let next = |steps: &[Step], at: usize| {
+    let next = |steps: &[PatternPiece], at: usize| {
         let again = at.checked_sub(1).map(|last| (steps[last], at));
         let again = again.filter(|(step, _)| step.repeats());
         let on = steps.get(at).map(|step| (*step, at + 1));

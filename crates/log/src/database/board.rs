@@ -40,7 +40,7 @@ pub struct TaskRow {
     pub line: Option<u32>,
     pub identity: Identity,
     /// What its file said last of what people may change here as well.
-    pub said: Option<Said>,
+    pub said: Option<FileFields>,
     pub created_at: u64,
     pub updated_at: u64,
     /// The last entry of the log when a person said how far it is; 0 if nobody did.
@@ -49,7 +49,7 @@ pub struct TaskRow {
 
 /// What a plan file says that the board may say otherwise; whoever spoke last is right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct FileFields {
     pub priority: Priority,
     pub labels: Vec<String>,
 }

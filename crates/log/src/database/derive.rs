@@ -13,14 +13,14 @@ use pleach_domain::task_status_word::TaskStatusWord;
 
 /// A batch, as far as derived rows need to know it.
 #[derive(Debug)]
-pub(super) struct Subject {
+pub(super) struct DerivedBatch {
     pub(super) id: u32,
     pub(super) number: BatchNumber,
     pub(super) project: String,
     pub(super) plan: String,
 }
 
-impl Subject {
+impl DerivedBatch {
     pub(super) fn load(connection: &Connection, id: u32) -> Result<Self, Stop> {
         let found = connection
             .query_row(

@@ -16,7 +16,7 @@ const ENOUGH_BYTES: usize = 1 << 20;
 
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct LogEntry {
     /// Its number; later ones have higher numbers, and none is left out.
     pub seq: u64,
     /// When it was stored, in milliseconds since 1970.
@@ -40,7 +40,7 @@ pub enum Logged {
 
 impl Database {
     /// The lines with higher numbers than `seq`, in order, and not more than `most` of them; fewer if they are long.
-    pub fn entries_after(&self, seq: u64, most: usize) -> Result<Vec<Entry>, DatabaseError> {
+    pub fn entries_after(&self, seq: u64, most: usize) -> Result<Vec<LogEntry>, DatabaseError> {
         self.read("read the log", |connection| {
             entries(connection, &self.path, seq, most)
         })
@@ -60,7 +60,7 @@ fn entries(
     path: &Path,
     after: u64,
     most: usize,
-) -> Result<Vec<Entry>, Stop> {
+) -> Result<Vec<LogEntry>, Stop> {
     let mut select = connection.prepare(
         "SELECT event.seq, event.at, event.batch, coalesce(event.project, batch.project), event.event,
                 batch.number
@@ -85,7 +85,7 @@ fn entries(
             }),
             None => Logged::Board(event_in(row, path, seq)?),
         };
-        found.push(Entry {
+        found.push(LogEntry {
             seq,
             at,
             project: row.get(3)?,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::derive::Subject;
+use super::derive::DerivedBatch;
 use super::error::Stop;
 use super::{BatchTask, Database, DatabaseError, StoredEvent};
 
@@ -72,12 +72,12 @@ pub struct BatchFilter<'a> {
     /// Those of this project only.
     pub project: Option<&'a str>,
     /// All, or those that are not over.
-    pub among: Among,
+    pub among: BatchScope,
 }
 
 /// Which batches to look among.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Among {
+pub enum BatchScope {
     /// All that are known.
     #[default]
     All,
@@ -87,7 +87,7 @@ pub enum Among {
 
 /// What a process is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum ProcessPurpose {
     /// That attempt on a task.
     Attempt(TaskId, u32),
     /// That run of the tests.
@@ -101,7 +101,7 @@ pub(super) const OF_PROBES: &str = "";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotedProcess {
     /// What it is for.
-    pub whose: Whose,
+    pub whose: ProcessPurpose,
     /// The boot of the machine that it belongs to.
     pub boot_id: String,
     /// Its process id.
@@ -147,8 +147,8 @@ impl Database {
     pub fn batches(&self, filter: BatchFilter<'_>) -> Result<Vec<BatchRow>, DatabaseError> {
         self.read("list the batches", |connection| {
             let open = match filter.among {
-                Among::All => "",
-                Among::Open => "AND state.ended_at IS NULL",
+                BatchScope::All => "",
+                BatchScope::Open => "AND state.ended_at IS NULL",
             };
             let mut select = connection.prepare(&format!(
                 "SELECT id, batch.project, repository, plan, status, created_at, ended_at, number
@@ -251,8 +251,8 @@ impl Database {
                 let (task, number) = (task_in(row, 0)?, row.get(1)?);
                 Ok(NotedProcess {
                     whose: match task.as_str() {
-                        OF_PROBES => Whose::Probe(number),
-                        _ => Whose::Attempt(task, number),
+                        OF_PROBES => ProcessPurpose::Probe(number),
+                        _ => ProcessPurpose::Attempt(task, number),
                     },
                     boot_id: row.get(2)?,
                     pid: row.get(3)?,
@@ -395,11 +395,13 @@ pub(super) fn events(
 }
 
 /// All batches with their tasks, oldest first.
-pub(super) fn subjects(connection: &Connection) -> Result<Vec<(Subject, Vec<BatchTask>)>, Stop> {
+pub(super) fn subjects(
+    connection: &Connection,
+) -> Result<Vec<(DerivedBatch, Vec<BatchTask>)>, Stop> {
     let mut select =
         connection.prepare("SELECT id, project, plan, tasks, number FROM batch ORDER BY id")?;
     let rows = select.query_map([], |row| {
-        let subject = Subject {
+        let subject = DerivedBatch {
             id: row.get(0)?,
             project: row.get(1)?,
             plan: row.get(2)?,

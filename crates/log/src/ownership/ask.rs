@@ -13,7 +13,7 @@ use pleach_system::state_folder::SOCKET;
 use serde::{Deserialize, Serialize};
 
 use super::key::Key;
-use super::{LOCK, OwnershipError, Place, failed, is_owned, owner};
+use super::{LOCK, OpenFolder, OwnershipError, failed, is_owned, owner};
 
 /// How long an owner may take from its lock to its door; it looks at the user's repository first.
 const OPENING: Duration = Duration::from_secs(30);
@@ -22,7 +22,7 @@ const LONGEST_ANSWER: u64 = 1 << 20;
 
 /// A request as it is sent.
 #[derive(Debug, Serialize)]
-struct Sent<'r> {
+struct SentRequest<'r> {
     key: &'r Key,
     request: &'r Request,
 }
@@ -118,7 +118,7 @@ pub fn ask(folder: &Path, request: &Request) -> Result<Answer, AskError> {
     let stream = knock(folder)?;
     // After connecting: whoever opened the door has written its key by then.
     let key = load_key(folder)?.ok_or_else(|| AskError::Older(folder.to_owned()))?;
-    let sent = Sent { key: &key, request };
+    let sent = SentRequest { key: &key, request };
     converse(stream, &sent).map_err(|source| AskError::Broken {
         folder: folder.to_owned(),
         source,
@@ -135,7 +135,7 @@ fn knock(folder: &Path) -> Result<UnixStream, AskError> {
     let deadline = Instant::now() + OPENING;
     loop {
         let connected =
-            Place::open(folder).and_then(|place| UnixStream::connect(place.short(SOCKET)));
+            OpenFolder::open(folder).and_then(|place| UnixStream::connect(place.short(SOCKET)));
         let source = match connected {
             Ok(stream) => return Ok(stream),
             Err(source) => source,
@@ -155,7 +155,7 @@ fn knock(folder: &Path) -> Result<UnixStream, AskError> {
     }
 }
 
-fn converse(mut stream: UnixStream, request: &Sent<'_>) -> io::Result<Answer> {
+fn converse(mut stream: UnixStream, request: &SentRequest<'_>) -> io::Result<Answer> {
     let mut line = serde_json::to_vec(request)?;
     line.push(b'\n');
     stream.write_all(&line)?;

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::key::Key;
-use super::{Answer, BatchLock, Held, OwnershipError, Request, failed};
+use super::{Answer, BatchLock, OwnedBatch, OwnershipError, Request, failed};
 
 /// A socket gets its name when its mode is right.
 const UNNAMED: &str = "socket.new";
@@ -32,8 +32,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Open until it is dropped.
 #[derive(Debug)]
 pub struct Door {
-    held: Arc<Held>,
-    seats: Arc<Seats>,
+    held: Arc<OwnedBatch>,
+    seats: Arc<ClientLimit>,
     wake: Option<PipeWriter>,
     porter: Option<JoinHandle<()>>,
 }
@@ -56,7 +56,7 @@ impl Reply {
 
 /// Somebody who asked for something without the key.
 #[derive(Debug, Clone, Copy)]
-pub struct Stranger {
+pub struct KeylessClient {
     /// Their process.
     pub pid: i32,
 }
@@ -67,16 +67,16 @@ impl Door {
     pub fn open(
         lock: &BatchLock,
         hear: impl Fn(Request, Reply) + Send + Sync + 'static,
-        turned_away: impl Fn(Stranger) + Send + Sync + 'static,
+        turned_away: impl Fn(KeylessClient) + Send + Sync + 'static,
     ) -> Result<Self, OwnershipError> {
         let held = Arc::clone(&lock.0);
         let path = held.place.short(SOCKET);
         let listener = listen(&held).map_err(failed("open the socket", &path))?;
         let (waiting, wake) = io::pipe().map_err(failed("open a pipe for", &path))?;
-        let seats = Arc::new(Seats::default());
+        let seats = Arc::new(ClientLimit::default());
         let porter = {
             let seats = Arc::clone(&seats);
-            let porter = Arc::new(Porter {
+            let porter = Arc::new(RequestReader {
                 key: held.key.clone(),
                 hear,
                 turned_away,
@@ -109,7 +109,7 @@ impl Drop for Door {
 }
 
 /// Whoever holds the lock may replace what an owner that died left behind.
-fn listen(held: &Held) -> io::Result<UnixListener> {
+fn listen(held: &OwnedBatch) -> io::Result<UnixListener> {
     let unnamed = held.place.short(UNNAMED);
     match fs::remove_file(&unnamed) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -123,15 +123,15 @@ fn listen(held: &Held) -> io::Result<UnixListener> {
 }
 
 /// What is done with those who come.
-struct Porter<Hear, Away> {
+struct RequestReader<Hear, Away> {
     key: Key,
     hear: Hear,
     turned_away: Away,
     was_told: AtomicBool,
 }
 
-impl<Hear: Fn(Request, Reply), Away: Fn(Stranger)> Porter<Hear, Away> {
-    fn turn_away(&self, stranger: Stranger) {
+impl<Hear: Fn(Request, Reply), Away: Fn(KeylessClient)> RequestReader<Hear, Away> {
+    fn turn_away(&self, stranger: KeylessClient) {
         if !self.was_told.swap(true, Ordering::Relaxed) {
             (self.turned_away)(stranger);
         }
@@ -142,13 +142,13 @@ impl<Hear: Fn(Request, Reply), Away: Fn(Stranger)> Porter<Hear, Away> {
 fn let_in<Hear, Away>(
     listener: &UnixListener,
     waiting: &PipeReader,
-    seats: &Arc<Seats>,
-    porter: &Arc<Porter<Hear, Away>>,
+    seats: &Arc<ClientLimit>,
+    porter: &Arc<RequestReader<Hear, Away>>,
 ) where
     Hear: Fn(Request, Reply) + Send + Sync + 'static,
-    Away: Fn(Stranger) + Send + Sync + 'static,
+    Away: Fn(KeylessClient) + Send + Sync + 'static,
 {
-    while let Some(seat) = Seats::take(seats) {
+    while let Some(seat) = ClientLimit::take(seats) {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -180,7 +180,7 @@ fn let_in<Hear, Away>(
 
 /// A request as it comes in: what is asked for is read once the key is known to be right.
 #[derive(Deserialize)]
-struct Received<'l> {
+struct ReceivedRequest<'l> {
     key: Key,
     #[serde(borrow)]
     request: &'l RawValue,
@@ -189,11 +189,11 @@ struct Received<'l> {
 /// The request of one client, if it is one of ours and makes sense; who does not is told why.
 fn listen_to<Hear, Away>(
     stream: UnixStream,
-    porter: &Porter<Hear, Away>,
+    porter: &RequestReader<Hear, Away>,
 ) -> Option<(Request, Reply)>
 where
     Hear: Fn(Request, Reply),
-    Away: Fn(Stranger),
+    Away: Fn(KeylessClient),
 {
     let peer = socket_peercred(&stream).ok()?;
     if peer.uid != rustix::process::geteuid() {
@@ -210,10 +210,10 @@ where
             return None;
         }
     };
-    let received = serde_json::from_slice::<Received<'_>>(&line).ok();
+    let received = serde_json::from_slice::<ReceivedRequest<'_>>(&line).ok();
     let Some(received) = received.filter(|received| porter.key.is(&received.key)) else {
         let pid = peer.pid.as_raw_nonzero().get();
-        porter.turn_away(Stranger { pid });
+        porter.turn_away(KeylessClient { pid });
         reply.send(bad_key());
         return None;
     };
@@ -275,21 +275,21 @@ fn read_line(mut stream: &UnixStream) -> io::Result<Vec<u8>> {
 
 /// How many clients are being listened to.
 #[derive(Debug, Default)]
-struct Seats {
-    state: Mutex<SeatsState>,
+struct ClientLimit {
+    state: Mutex<ClientLimitState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct SeatsState {
+struct ClientLimitState {
     taken: usize,
     closed: bool,
 }
 
-impl Seats {
+impl ClientLimit {
     /// Waits for a free seat; there is none after closing.
-    fn take(seats: &Arc<Self>) -> Option<Seat> {
-        let full = |state: &mut SeatsState| state.taken >= SEATS && !state.closed;
+    fn take(seats: &Arc<Self>) -> Option<ClientSlot> {
+        let full = |state: &mut ClientLimitState| state.taken >= SEATS && !state.closed;
         let state = seats.changed.wait_while(seats.lock(), full);
         let mut state = state.unwrap_or_else(std::sync::PoisonError::into_inner);
         if state.closed {
@@ -297,7 +297,7 @@ impl Seats {
         }
         state.taken += 1;
         drop(state);
-        Some(Seat(Arc::clone(seats)))
+        Some(ClientSlot(Arc::clone(seats)))
     }
 
     fn close(&self) {
@@ -305,7 +305,7 @@ impl Seats {
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, SeatsState> {
+    fn lock(&self) -> MutexGuard<'_, ClientLimitState> {
         let locked = self.state.lock();
         locked.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -313,9 +313,9 @@ impl Seats {
 
 /// One client's, until it is heard.
 #[derive(Debug)]
-struct Seat(Arc<Seats>);
+struct ClientSlot(Arc<ClientLimit>);
 
-impl Drop for Seat {
+impl Drop for ClientSlot {
     fn drop(&mut self) {
         self.0.lock().taken -= 1;
         self.0.changed.notify_all();

@@ -37,7 +37,7 @@ impl Key {
     }
 
     /// A word that was read, if it is a key.
-    pub(super) fn of(word: &str) -> Option<Self> {
+    pub(super) fn parse(word: &str) -> Option<Self> {
         let is_one = word.len() == LENGTH && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_one.then(|| Self(word.to_owned()))
     }

@@ -43,7 +43,7 @@ pub(super) fn key(file: &File) -> io::Result<Option<Key>> {
     let line = read(file)?;
     let key = line.strip_suffix('\n').and_then(|line| {
         let word = line.split(' ').nth(2)?;
-        Key::of(word)
+        Key::parse(word)
     });
     Ok(key)
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
-use crate::said::Said;
+use crate::agent_report::AgentReport;
 
 /// Of a longer line, only the beginning is heard.
 const LONGEST_LINE: usize = 1 << 20;
@@ -19,7 +19,7 @@ pub(super) struct HeardLog {
     read: u64,
     total: u64,
     line: Vec<u8>,
-    said: Said,
+    said: AgentReport,
 }
 
 impl HeardLog {
@@ -30,7 +30,7 @@ impl HeardLog {
             read: 0,
             total: 0,
             line: Vec::new(),
-            said: Said::default(),
+            said: AgentReport::default(),
         }
     }
 
@@ -43,7 +43,7 @@ impl HeardLog {
         self.total
     }
 
-    pub(super) fn said(&self) -> &Said {
+    pub(super) fn said(&self) -> &AgentReport {
         &self.said
     }
 

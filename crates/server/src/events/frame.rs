@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use pleach_log::database::{Database, DatabaseError, Entry, Logged, StoredEvent, now};
+use pleach_log::database::{Database, DatabaseError, LogEntry, Logged, StoredEvent, now};
 use pleach_log::tails::{LiveAttempt, LiveBatch};
 use pleach_log::view::{Narrator, board_wire, usd, wire, worktree_id};
 use pleach_system::text::moment::rfc3339;
@@ -45,7 +45,7 @@ pub(super) struct Narrators {
 
 impl Narrators {
     /// The entry as a frame; entries come in the order of the log.
-    pub(super) fn frame(&mut self, database: &Database, entry: Entry) -> Frame {
+    pub(super) fn frame(&mut self, database: &Database, entry: LogEntry) -> Frame {
         let (name, data) = match &entry.what {
             Logged::Board(event) => board_wire(event, entry.project.as_deref(), entry.at),
             Logged::Batch(stored) => self.tell(database, stored),
@@ -125,7 +125,7 @@ pub(super) fn page(
     database: &Database,
     after: u64,
     most: usize,
-) -> Result<(Vec<Entry>, u64), DatabaseError> {
+) -> Result<(Vec<LogEntry>, u64), DatabaseError> {
     match database.entries_after(after, most) {
         Ok(entries) => {
             let reached = entries.last().map_or(after, |last| last.seq);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use axum::Json;
 use axum::extract::State;
-use pleach_engine::agent::{LoggedIn, NoAgent, Presence};
+use pleach_engine::agent::{LoginState, NoAgent, Presence};
 use pleach_engine::board::Board;
 use pleach_engine::config::{Config, Settings};
 use serde::{Deserialize, Serialize};
@@ -109,9 +109,9 @@ impl From<Presence> for AgentFound {
             command: agent.words_without_secrets(),
             found: agent.is_installed(),
             login: match agent.login {
-                LoggedIn::By(_) => Login::Ok,
-                LoggedIn::No(_) => Login::Missing,
-                LoggedIn::Unknown => Login::Unknown,
+                LoginState::By(_) => Login::Ok,
+                LoginState::No(_) => Login::Missing,
+                LoginState::Unknown => Login::Unknown,
             },
             hint: agent.login.hint().map(str::to_owned),
             install: agent.install.map(str::to_owned),

@@ -12,7 +12,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_engine::stored_batch::{LookupError, StoredBatch};
-use pleach_log::database::{Among, BatchFilter, Database};
+use pleach_log::database::{BatchFilter, BatchScope, Database};
 use pleach_log::view::BatchView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -122,9 +122,9 @@ fn listed(app: &App, wanted: &BatchesQuery, limit: usize) -> Result<Vec<BatchVie
     let rows = database.batches(BatchFilter {
         project: wanted.project.as_deref(),
         among: match wanted.status {
-            None if wanted.number.is_some() => Among::All,
-            Some(Which::All) => Among::All,
-            Some(Which::Active) | None => Among::Open,
+            None if wanted.number.is_some() => BatchScope::All,
+            Some(Which::All) => BatchScope::All,
+            Some(Which::Active) | None => BatchScope::Open,
         },
     })?;
     let rows = rows

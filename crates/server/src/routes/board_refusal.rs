@@ -1,7 +1,7 @@
 //! What the board says is wrong, as an answer.
 
 use axum::http::StatusCode;
-use pleach_engine::board::{BoardError, Fault};
+use pleach_engine::board::{BoardError, BoardErrorKind};
 use pleach_system::text::causes::with_causes;
 
 use crate::answer::{FieldError, Refusal};
@@ -9,11 +9,11 @@ use crate::answer::{FieldError, Refusal};
 impl From<BoardError> for Refusal {
     fn from(error: BoardError) -> Self {
         let status = match error.fault() {
-            Fault::Senseless => StatusCode::BAD_REQUEST,
-            Fault::Absent => StatusCode::NOT_FOUND,
-            Fault::InTheWay => StatusCode::CONFLICT,
-            Fault::Unfit => StatusCode::UNPROCESSABLE_ENTITY,
-            Fault::Ours => StatusCode::SERVICE_UNAVAILABLE,
+            BoardErrorKind::Invalid => StatusCode::BAD_REQUEST,
+            BoardErrorKind::NotFound => StatusCode::NOT_FOUND,
+            BoardErrorKind::Conflict => StatusCode::CONFLICT,
+            BoardErrorKind::Impossible => StatusCode::UNPROCESSABLE_ENTITY,
+            BoardErrorKind::Internal => StatusCode::SERVICE_UNAVAILABLE,
         };
         let hint = error.hint();
         let hint = hint.unwrap_or_else(|| "see the server's log".to_owned());

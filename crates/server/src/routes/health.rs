@@ -10,7 +10,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use pleach_log::database::{Among, BatchFilter, Database};
+use pleach_log::database::{BatchFilter, BatchScope, Database};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -114,7 +114,7 @@ fn counted(app: &App) -> Result<String, Refusal> {
 fn open_batches(database: &Database) -> Result<Vec<(String, u64)>, Refusal> {
     let open = database.batches(BatchFilter {
         project: None,
-        among: Among::Open,
+        among: BatchScope::Open,
     })?;
     let mut by_status = BTreeMap::<&str, u64>::new();
     for batch in &open {

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use pleach_domain::choice::OnConflict;
 use pleach_engine::board::Board;
 use pleach_engine::config::{
-    Config, FILE_NAME, Layers, MaxParallel, Origin, Shown, Whose, set_all,
+    Config, ConfigScope, FILE_NAME, Layers, MaxParallel, ResolvedSetting, SettingOrigin, set_all,
 };
 use pleach_log::database::{BoardEvent, Database};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -152,12 +152,12 @@ async fn change(
         let layers = Layers::load(&folder)?;
         // What was answered and comes back changes nothing, also where the project's file says it.
         let is_answer = changing.sources.is_some() || changing.overridden.is_some();
-        changes.retain(|Shown { key, value, .. }| {
+        changes.retain(|ResolvedSetting { key, value, .. }| {
             let users = layers.shown_by_user(key).value;
             *value != users && !(is_answer && *value == layers.shown_one(key).value)
         });
         if !changes.is_empty() {
-            set_all(&changes, Whose::Users, &folder)?;
+            set_all(&changes, ConfigScope::User, &folder)?;
             let everywhere = shown(app.state.path())?;
             let settings = serde_json::to_value(everywhere).expect("settings are plain data");
             let event = BoardEvent::SettingsUpdated { settings };
@@ -206,17 +206,17 @@ fn shown(folder: &std::path::Path) -> Result<Settings, Refusal> {
     })
 }
 
-fn source(shown: &Shown) -> Source {
+fn source(shown: &ResolvedSetting) -> Source {
     match &shown.origin {
-        Origin::File { path, .. } if path.ends_with(FILE_NAME) => Source::Repositorys,
-        Origin::File { .. } => Source::Users,
-        Origin::Variable(_) | Origin::Flag => Source::Variable,
-        Origin::Default => Source::Default,
+        SettingOrigin::File { path, .. } if path.ends_with(FILE_NAME) => Source::Repositorys,
+        SettingOrigin::File { .. } => Source::Users,
+        SettingOrigin::Variable(_) | SettingOrigin::Flag => Source::Variable,
+        SettingOrigin::Default => Source::Default,
     }
 }
 
 /// The keys and values to write, once everything is in its range.
-fn checked(changing: &SettingsChange) -> Result<Vec<Shown>, Refusal> {
+fn checked(changing: &SettingsChange) -> Result<Vec<ResolvedSetting>, Refusal> {
     let size = match changing.max_batch_size {
         Some(MaxBatchSize::AtMost(size)) => Some(size),
         Some(MaxBatchSize::Word(AutoWord::Auto)) | None => None,
@@ -240,7 +240,9 @@ fn checked(changing: &SettingsChange) -> Result<Vec<Shown>, Refusal> {
         return Err(Refusal::new(status, "out_of_range", message, hint).fields(wrong));
     }
     let said = Layers::default().with_flags(changing.layer()).shown();
-    let said = said.into_iter().filter(|said| said.origin == Origin::Flag);
+    let said = said
+        .into_iter()
+        .filter(|said| said.origin == SettingOrigin::Flag);
     Ok(said.collect())
 }
 

@@ -12,7 +12,7 @@ use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::Database;
 use pleach_log::ownership::is_owned;
 use pleach_log::transcript::attempt_folder;
-use pleach_log::transcript::{LONGEST_PAGE, Page, Place, Speaker, Transcript, USUAL_PAGE};
+use pleach_log::transcript::{LONGEST_PAGE, Page, PageStart, Speaker, Transcript, USUAL_PAGE};
 use pleach_log::view::ViewError;
 use pleach_system::text::causes::with_causes;
 use serde::{Deserialize, Serialize};
@@ -117,17 +117,17 @@ async fn log(
     Ok(Json(page.await?.into()))
 }
 
-fn place(from: Option<&str>) -> Result<Place, Refusal> {
+fn place(from: Option<&str>) -> Result<PageStart, Refusal> {
     let Some(from) = from else {
-        return Ok(Place::Line(0));
+        return Ok(PageStart::Line(0));
     };
     let digits = from.strip_prefix('-').unwrap_or(from);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if from == "tail" || (is_number && from.starts_with('-')) {
-        return Ok(Place::End);
+        return Ok(PageStart::End);
     }
     let line = from.parse().ok().filter(|_| is_number);
-    line.map(Place::Line).ok_or_else(|| {
+    line.map(PageStart::Line).ok_or_else(|| {
         let hint = "lines are counted from 0; `tail` gets the last ones";
         Refusal::field(StatusCode::BAD_REQUEST, "from", "not a line number", hint)
     })
@@ -152,7 +152,7 @@ fn read(
     batch: u32,
     named: &str,
     attempt: Option<u32>,
-    place: Place,
+    place: PageStart,
     most: usize,
 ) -> Result<Page, Refusal> {
     // Looked at first: an owner that ends in between has written its last event by then.

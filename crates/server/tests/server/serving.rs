@@ -14,7 +14,7 @@ use axum::http::Request;
 use http_body_util::BodyExt as _;
 use pleach_engine::config::{Layers, Settings};
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::trust::Openings;
+use pleach_engine::trust::TrustRequest;
 use pleach_log::database::Database;
 use pleach_server::{Consent, Options, Service, Token};
 use pleach_system::state_folder::StateFolder;
@@ -94,7 +94,7 @@ pub(crate) fn trust(folder: &Path) {
     };
     // A scene whose settings are wrong on purpose has nothing to trust.
     if let Ok(settings) = Settings::of_layers(&layers, &folder) {
-        let openings = Openings::of(&layers, &settings, &folder);
+        let openings = TrustRequest::find(&layers, &settings, &folder);
         let mut database = Database::open(&state()).unwrap();
         openings.trust(&mut database).unwrap();
     }

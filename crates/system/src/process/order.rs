@@ -22,7 +22,7 @@ const LONGEST: u64 = 64 << 20;
 
 /// What a wrapper is told to run, and under which name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Order {
+pub(super) struct WrapperOrder {
     pub(super) nonce: String,
     pub(super) spec: ProcessSpec,
 }
@@ -89,7 +89,7 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
 }
 
 /// Waits for an order; nothing if the engine went away before it had told the whole of it.
-pub(super) fn receive(socket: &mut impl Read) -> io::Result<Option<Order>> {
+pub(super) fn receive(socket: &mut impl Read) -> io::Result<Option<WrapperOrder>> {
     let mut length = [0; size_of::<u64>()];
     if let Err(error) = socket.read_exact(&mut length) {
         return none_at_the_end(error);
@@ -106,14 +106,14 @@ pub(super) fn receive(socket: &mut impl Read) -> io::Result<Option<Order>> {
     order.map(Some).ok_or(io::ErrorKind::InvalidData.into())
 }
 
-fn none_at_the_end(error: io::Error) -> io::Result<Option<Order>> {
+fn none_at_the_end(error: io::Error) -> io::Result<Option<WrapperOrder>> {
     match error.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => Ok(None),
         _ => Err(error),
     }
 }
 
-fn decode(bytes: &mut OrderReader<'_>) -> Option<Order> {
+fn decode(bytes: &mut OrderReader<'_>) -> Option<WrapperOrder> {
     let nonce = String::from_utf8(bytes.bytes()?.to_vec()).ok()?;
     let words = bytes.number()?;
     let argv = (0..words).map(|_| bytes.text()).collect::<Option<_>>()?;
@@ -154,7 +154,7 @@ fn decode(bytes: &mut OrderReader<'_>) -> Option<Order> {
         },
         isolation: bytes.isolation()?,
     };
-    Some(Order { nonce, spec })
+    Some(WrapperOrder { nonce, spec })
 }
 
 /// What of an order has not been read yet.
@@ -256,9 +256,9 @@ fn millis(time: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    fn order() -> Order {
+    fn order() -> WrapperOrder {
         let odd = OsString::from_vec(b"not \xff text\n".to_vec());
-        Order {
+        WrapperOrder {
             nonce: "abc".to_owned(),
             spec: ProcessSpec {
                 argv: vec!["sh".into(), OsString::new(), odd.clone()],

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a program ended, and what was noticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ProcessRecord {
     /// The wrapper that wrote it.
     pub nonce: String,
     /// The way it ended.
@@ -64,7 +64,7 @@ pub enum Ending {
     Vanished,
 }
 
-impl Record {
+impl ProcessRecord {
     /// The record of a program of which nothing is known but its end.
     pub(super) fn bare(nonce: &str, ending: Ending) -> Self {
         let now = unix_ms();
@@ -99,9 +99,9 @@ impl Record {
 }
 
 /// The record that a wrapper wrote; nothing if there is none, or it is torn or another's.
-pub fn load_record(path: &Path, nonce: &str) -> Option<Record> {
+pub fn load_record(path: &Path, nonce: &str) -> Option<ProcessRecord> {
     let bytes = fs::read(path).ok()?;
-    let record: Record = serde_json::from_slice(&bytes).ok()?;
+    let record: ProcessRecord = serde_json::from_slice(&bytes).ok()?;
     (record.nonce == nonce).then_some(record)
 }
 
@@ -128,7 +128,7 @@ mod tests {
             Ending::NotStarted("no \"such\" program".to_owned()),
         ];
         for ending in endings {
-            let record = Record::bare("mine", ending);
+            let record = ProcessRecord::bare("mine", ending);
             record.store(&path).unwrap();
             assert_eq!(load_record(&path, "mine"), Some(record));
         }

@@ -31,14 +31,14 @@ pub(super) struct Relay<L = File> {
     pipe: Option<OwnedFd>,
     buffer: Vec<u8>,
     stream: HidingStream,
-    keeper: Keeper<L>,
+    keeper: LimitedLog<L>,
     heard_at: Instant,
     rests_until: Option<Instant>,
 }
 
 /// The log, and what does not fit into it.
 #[derive(Debug)]
-struct Keeper<L> {
+struct LimitedLog<L> {
     log: L,
     /// Small pieces that are not written yet.
     gathered: Vec<u8>,
@@ -55,7 +55,7 @@ impl<L: Write> Relay<L> {
             pipe: Some(pipe),
             buffer: vec![0; CHUNK],
             stream: HidingStream::new(hide.hider()),
-            keeper: Keeper {
+            keeper: LimitedLog {
                 log,
                 gathered: Vec::new(),
                 room: cap,
@@ -117,7 +117,7 @@ impl<L: Write> Relay<L> {
     }
 }
 
-impl<L: Write> Keeper<L> {
+impl<L: Write> LimitedLog<L> {
     fn gather(&mut self, part: &[u8]) {
         if part.len() < PIECE {
             self.gathered.extend_from_slice(part);

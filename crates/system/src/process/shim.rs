@@ -17,8 +17,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use super::adopted::{adopt_orphans, collect_dead};
 use super::isolation::PROBE;
 use super::order::{self, STOP, STOP_AT_ONCE};
-use super::record::{Ending, Record, load_record};
-use super::sweep::{Sweeps, sweep};
+use super::record::{Ending, ProcessRecord, load_record};
+use super::sweep::{SweepScope, sweep};
 use super::table::ProcessEntry;
 use super::{Cancel, ProcessError, ProcessIdentity, ProcessSpec, wait, wait_for_any};
 
@@ -35,7 +35,7 @@ pub struct Shim {
     /// The wrapper ends when this does, in whatever way.
     lifeline: Option<UnixStream>,
     identity: ProcessIdentity,
-    sweeps: Sweeps,
+    sweeps: SweepScope,
 }
 
 impl Shim {
@@ -55,16 +55,20 @@ impl Shim {
 
     /// The same, with other rules for what is ended where the wrapper cannot do it.
     #[must_use]
-    pub fn sweeping(mut self, sweeps: Sweeps) -> Self {
+    pub fn sweeping(mut self, sweeps: SweepScope) -> Self {
         self.sweeps = sweeps;
         self
     }
 
     /// Has it run a program, and waits until nothing of that is left.
-    pub fn run(mut self, spec: &ProcessSpec, cancel: &Cancel) -> Result<Record, ProcessError> {
+    pub fn run(
+        mut self,
+        spec: &ProcessSpec,
+        cancel: &Cancel,
+    ) -> Result<ProcessRecord, ProcessError> {
         let nonce = self.identity.nonce.clone();
         if cancel.is_cancelled() {
-            return Ok(Record::bare(&nonce, Ending::Cancelled));
+            return Ok(ProcessRecord::bare(&nonce, Ending::Cancelled));
         }
         if let Some(lifeline) = &mut self.lifeline {
             let sent = lifeline
@@ -79,8 +83,8 @@ impl Shim {
             .wait_for_end(spec, cancel)
             .map_err(ProcessError::io("wait for the wrapper"))?;
         let swept = match in_time {
-            InTime::No => sweep(&self.identity, &spec.cwd, self.sweeps)?,
-            InTime::Yes => Vec::new(),
+            EndedInTime::No => sweep(&self.identity, &spec.cwd, self.sweeps)?,
+            EndedInTime::Yes => Vec::new(),
         };
         self.lifeline = None;
         collect_dead();
@@ -89,7 +93,7 @@ impl Shim {
         if let Some(record) = load_record(&spec.record, &nonce) {
             return Ok(record);
         }
-        let mut record = Record::bare(&nonce, Ending::Vanished);
+        let mut record = ProcessRecord::bare(&nonce, Ending::Vanished);
         if is_before_it_listened(status) {
             record.ending = Ending::Cancelled;
             return Ok(record);
@@ -103,7 +107,7 @@ impl Shim {
         Ok(record)
     }
 
-    fn wait_for_end(&self, spec: &ProcessSpec, cancel: &Cancel) -> io::Result<InTime> {
+    fn wait_for_end(&self, spec: &ProcessSpec, cancel: &Cancel) -> io::Result<EndedInTime> {
         let pidfd = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())?;
         // A time beyond what the clock can hold is no limit.
         let after = |time: Option<Duration>| Instant::now().checked_add(time?);
@@ -116,10 +120,10 @@ impl Shim {
             let mut places = vec![pidfd.as_fd()];
             places.extend(flags.iter().map(|(flag, ..)| *flag));
             let Some(first) = wait_for_any(&places, deadline)?.first().copied() else {
-                return Ok(InTime::No);
+                return Ok(EndedInTime::No);
             };
             if first == 0 {
-                return Ok(InTime::Yes);
+                return Ok(EndedInTime::Yes);
             }
             let (_, sign, grace) = flags.remove(first - 1);
             if let Some(mut lifeline) = self.lifeline.as_ref() {
@@ -147,7 +151,7 @@ impl Drop for Shim {
 
 /// Whether a wrapper ended before it had to be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum InTime {
+enum EndedInTime {
     Yes,
     No,
 }
@@ -185,7 +189,7 @@ fn launch(program: &Path) -> io::Result<Shim> {
             child,
             lifeline: Some(lifeline),
             identity,
-            sweeps: Sweeps::MarkedAndThere,
+            sweeps: SweepScope::MarkedAndThere,
         }),
         Err(error) => {
             drop(lifeline);

@@ -23,7 +23,7 @@ const ASKED: Duration = Duration::from_secs(5);
 
 /// Which processes are taken for the work of a wrapper that cannot tell any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sweeps {
+pub enum SweepScope {
     /// Those that bear its mark, and those that work in its folder, where nobody else has any business.
     MarkedAndThere,
     /// Those that bear its mark: the folder is the user's.
@@ -39,7 +39,7 @@ pub fn end_leftovers(
     worktree: &Path,
     patience: Duration,
 ) -> Result<Vec<i32>, ProcessError> {
-    end(identity, worktree, Sweeps::MarkedAndThere, patience)
+    end(identity, worktree, SweepScope::MarkedAndThere, patience)
 }
 
 /// The same where the folder is the user's, who may be at work there: only what bears the wrapper's mark is ended.
@@ -47,13 +47,13 @@ pub fn end_marked(
     identity: &ProcessIdentity,
     patience: Duration,
 ) -> Result<Vec<i32>, ProcessError> {
-    end(identity, Path::new(""), Sweeps::Marked, patience)
+    end(identity, Path::new(""), SweepScope::Marked, patience)
 }
 
 fn end(
     identity: &ProcessIdentity,
     worktree: &Path,
-    sweeps: Sweeps,
+    sweeps: SweepScope,
     patience: Duration,
 ) -> Result<Vec<i32>, ProcessError> {
     let boot = boot_id().map_err(ProcessError::io("read the boot id"))?;
@@ -86,7 +86,7 @@ fn await_end(pidfd: &OwnedFd, patience: Duration) -> io::Result<()> {
 pub(super) fn sweep(
     identity: &ProcessIdentity,
     worktree: &Path,
-    sweeps: Sweeps,
+    sweeps: SweepScope,
 ) -> Result<Vec<ProcessEntry>, ProcessError> {
     let worktree = resolved(worktree);
     let frozen = freeze(&own_line(), |entry| {
@@ -95,7 +95,7 @@ pub(super) fn sweep(
             && (identity.is(entry)
                 || bears(entry, &identity.nonce)
                 || is_from_a_wrapper(entry)
-                || sweeps == Sweeps::MarkedAndThere && is_lost_in(entry, &worktree))
+                || sweeps == SweepScope::MarkedAndThere && is_lost_in(entry, &worktree))
     });
     let held = frozen.map_err(ProcessError::io("list processes"))?.kill();
     // Looked at while they can be: of the dead, the system tells less.

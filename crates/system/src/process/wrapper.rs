@@ -21,8 +21,8 @@ use super::family::{self, Descendants};
 use super::filter::refuse_calls;
 use super::hardening::{give_up_rights, while_dumpable};
 use super::isolation::{self, PROBE};
-use super::order::{self, Order, STOP, STOP_AT_ONCE};
-use super::record::{Ending, Record, unix_ms};
+use super::order::{self, STOP, STOP_AT_ONCE, WrapperOrder};
+use super::record::{Ending, ProcessRecord, unix_ms};
 use super::relay::{CHUNK, Relay};
 use super::table::ProcessEntry;
 use super::{DEATH, NONCE, Network, ProcessSpec, SystemCalls, wait_for_any};
@@ -65,8 +65,8 @@ fn serve() -> io::Result<()> {
     let Some(order) = order::receive(&mut control)? else {
         return Ok(());
     };
-    let Order { nonce, spec } = order;
-    let mut record = Record::bare(&nonce, Ending::Vanished);
+    let WrapperOrder { nonce, spec } = order;
+    let mut record = ProcessRecord::bare(&nonce, Ending::Vanished);
     match Supervisor::begin(&spec, &nonce, control) {
         Ok(watch) => watch.until_the_end(&mut record)?,
         Err(reason) => record.ending = Ending::NotStarted(reason),
@@ -126,7 +126,7 @@ impl<'s> Supervisor<'s> {
         })
     }
 
-    fn until_the_end(mut self, record: &mut Record) -> io::Result<()> {
+    fn until_the_end(mut self, record: &mut ProcessRecord) -> io::Result<()> {
         while self.step()? == Descendants::Remain {}
         let last_words = Instant::now() + LAST_WORDS;
         while let Some(source) = self.relay.source() {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use self::change::RestoredFile;
 use self::compare::{DEEPEST, FileComparison, FolderComparison, MOST_FILES, found, matching};
-use self::replaced::Replaced;
+use self::replaced::ReplacedFiles;
 use self::tree::{AgentFolder, FileKind, FileStamp};
 use crate::files::stored_path::StoredPath;
 use crate::state_folder::{StateFolder, private_folder};
@@ -275,7 +275,7 @@ impl Baseline {
 
     /// Puts everything back as it was, and tells what was not.
     fn put_back(&mut self, home: &Path, worktrees: &[PathBuf]) -> Vec<String> {
-        let mut replaced = Replaced::new(home);
+        let mut replaced = ReplacedFiles::new(home);
         let mut changes = Vec::new();
         for watched in &mut self.folders {
             // A folder that is gone has nothing that steers anybody.
@@ -324,7 +324,7 @@ impl WatchedFolder {
     fn put_back(
         &mut self,
         before: &FolderComparison<'_>,
-        replaced: &mut Replaced,
+        replaced: &mut ReplacedFiles,
         changes: &mut Vec<RestoredFile>,
     ) {
         let mut paths: BTreeSet<PathBuf> = self

@@ -14,7 +14,7 @@ use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use self::divide::{Want, divide, open_entry};
+use self::divide::{DividedEntries, divide, open_entry};
 use pleach_driver::KNOWN_AGENTS;
 
 use super::SandboxInput;
@@ -120,7 +120,7 @@ impl<'e> User<'e> {
         if let Some(home) = &self.home {
             let entries = fs::read_dir(home).into_iter().flatten().flatten();
             for entry in entries.filter(|entry| entry.file_name().as_encoded_bytes()[0] == b'.') {
-                open_entry(&entry, &closed_here, Want::Folders, &mut found);
+                open_entry(&entry, &closed_here, DividedEntries::Folders, &mut found);
             }
         }
         let by_name = folders_of_tools().filter(|place| {
@@ -135,7 +135,7 @@ impl<'e> User<'e> {
             let is_open = found.iter().any(|open| path.starts_with(open));
             let holds_home = self.home.iter().any(|home| home.starts_with(&path));
             if path.is_dir() && !is_open && !holds_home {
-                divide(&path, &closed, Want::Folders, &mut found);
+                divide(&path, &closed, DividedEntries::Folders, &mut found);
             }
         }
         let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|kind| kind.is_file());
@@ -150,7 +150,12 @@ impl<'e> User<'e> {
         let mut closed = self.keys().to_vec();
         closed.push(self.state.clone());
         let mut found = Vec::new();
-        divide(Path::new("/"), &closed, Want::Everything, &mut found);
+        divide(
+            Path::new("/"),
+            &closed,
+            DividedEntries::Everything,
+            &mut found,
+        );
         found
     }
 
@@ -158,7 +163,7 @@ impl<'e> User<'e> {
     pub(super) fn readable_below(&self, path: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let ours = std::slice::from_ref(&self.state);
-        divide(path, ours, Want::Everything, &mut found);
+        divide(path, ours, DividedEntries::Everything, &mut found);
         found
     }
 

@@ -263,7 +263,7 @@ struct Expression {
 }
 
 /// How far an expression matches the beginning of some bytes.
-struct Longest {
+struct MatchLength {
     /// `None` if it does not match.
     length: Option<usize>,
     /// Whether the bytes that follow could make it match, or match further.
@@ -289,7 +289,7 @@ impl Expression {
         })
     }
 
-    fn longest(&self, bytes: &[u8]) -> Longest {
+    fn longest(&self, bytes: &[u8]) -> MatchLength {
         let automaton = self.automaton();
         let anchored = start::Config::new().anchored(Anchored::Yes);
         let mut state = automaton
@@ -309,7 +309,7 @@ impl Expression {
             length = Some(bytes.len());
         }
         let is_open = |byte| !automaton.is_dead_state(automaton.next_state(state, byte));
-        Longest {
+        MatchLength {
             length,
             may_go_on: (0..=u8::MAX).any(is_open),
         }

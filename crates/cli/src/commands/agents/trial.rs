@@ -10,15 +10,15 @@ use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::graph::OrderRules;
 use pleach_domain::task_state::Ending;
 use pleach_driver::{Conclusion, Outcome, Trouble, known_agent};
-use pleach_engine::agent::{Chosen, LoggedIn, Presence, Versions, choose};
-use pleach_engine::config::{Config, FILE_NAME, Layers, Origin, Settings};
+use pleach_engine::agent::{Chosen, LoginState, Presence, Versions, choose};
+use pleach_engine::config::{Config, FILE_NAME, Layers, SettingOrigin, Settings};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{
-    Controls, EarlierBatches, Fetch, LoopNotice, Prepared, Proofs, RunRequest, Summary, Where,
+    Controls, EarlierBatches, Fetch, LoopNotice, Prepared, Proofs, RunRequest, Summary, WorkPlace,
     prepare,
 };
-use pleach_engine::trial::{self, Learnt};
+use pleach_engine::trial::{self, TrialReport};
 use pleach_log::transcript::{LOG, attempt_folder};
 use pleach_system::state_folder::StateFolder;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ pub(super) fn run(wanted: &AgentTestArgs) -> Result<Exit, Failures> {
 /// What the repository itself says of the agent was written by others.
 fn consent(wanted: &AgentTestArgs, layers: &Layers, top: &Path) -> Result<(), Failures> {
     let (file, prefix) = (top.join(FILE_NAME), format!("agents.{}.", wanted.name));
-    let is_foreign = |origin: &Origin| matches!(origin, Origin::File { path, .. } if *path == file);
+    let is_foreign = |origin: &SettingOrigin| matches!(origin, SettingOrigin::File { path, .. } if *path == file);
     let steers = |key: &str| key.starts_with(&prefix) || key.starts_with("sandbox");
     let all = layers.shown();
     let foreign: Vec<_> = all
@@ -159,7 +159,7 @@ impl Trial<'_> {
             proofs: Proofs::Remembered,
         };
         if self.reader == Reader::Person {
-            let shown = PreviewInput::new(&request, Where::Worktrees);
+            let shown = PreviewInput::new(&request, WorkPlace::Worktrees);
             let agent = request.agent.agent(&request.program);
             shown.preview(&*agent, &HashMap::new()).print();
         }
@@ -190,9 +190,9 @@ impl Trial<'_> {
         let task = summary.tasks.first();
         let attempt = task.map_or(1, |task| task.attempts.max(1));
         let state = StateFolder::at(&self.folder.join("state")).ok();
-        let learnt = state.map_or_else(Learnt::default, |state| {
+        let learnt = state.map_or_else(TrialReport::default, |state| {
             let batch = state.batch(summary.id);
-            Learnt::of(&attempt_folder(&batch, trial::TASK, attempt).join(LOG))
+            TrialReport::read(&attempt_folder(&batch, trial::TASK, attempt).join(LOG))
         });
         let branch = summary.branch.as_deref();
         let repository = self.folder.join("repository");
@@ -222,7 +222,7 @@ struct Findings<'s> {
     works: bool,
     summary: &'s Summary,
     presence: Presence,
-    learnt: Learnt,
+    learnt: TrialReport,
 }
 
 impl Findings<'_> {
@@ -283,8 +283,8 @@ impl Findings<'_> {
         let known = self.presence.preset.as_deref().and_then(known_agent);
         let hint = known.map_or("log in again", |preset| preset.login.hint);
         match &self.presence.login {
-            LoggedIn::By(what) => format!("{what} was not accepted; {hint}"),
-            LoggedIn::No(_) | LoggedIn::Unknown => hint.to_owned(),
+            LoginState::By(what) => format!("{what} was not accepted; {hint}"),
+            LoginState::No(_) | LoginState::Unknown => hint.to_owned(),
         }
     }
 
@@ -305,7 +305,7 @@ impl Findings<'_> {
             (
                 "login",
                 Some(match &self.presence.login {
-                    LoggedIn::By(what) => what.clone(),
+                    LoginState::By(what) => what.clone(),
                     other => other.word().to_owned(),
                 }),
             ),

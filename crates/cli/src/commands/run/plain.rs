@@ -4,27 +4,31 @@
 use pleach_domain::choice::RunMode;
 use std::path::Path;
 
-use pleach_engine::run::{Fetch, Prepared, RunRequest, Where, prepare, where_tasks_work};
+use pleach_engine::run::{Fetch, Prepared, RunRequest, WorkPlace, prepare, where_tasks_work};
 
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Failures};
 use crate::waiting_line::WaitingLine;
 
 /// Where tasks would work that are run from a folder.
-pub(super) fn place(folder: &Path, mode: RunMode, arguments: &RunArgs) -> Result<Where, Failures> {
+pub(super) fn place(
+    folder: &Path,
+    mode: RunMode,
+    arguments: &RunArgs,
+) -> Result<WorkPlace, Failures> {
     let place = where_tasks_work(folder, mode)?;
-    if place == Where::InPlace {
+    if place == WorkPlace::InPlace {
         check(arguments)?;
     }
     Ok(place)
 }
 
 /// Prepares a batch, which may take a while: a server is asked, or a folder is copied for the first time.
-pub(super) fn prepare_at(place: Where, request: RunRequest) -> Result<Prepared, Failures> {
+pub(super) fn prepare_at(place: WorkPlace, request: RunRequest) -> Result<Prepared, Failures> {
     let what = match (place, request.fetch) {
-        (Where::InPlace, _) => "saving a copy of the folder",
-        (Where::Worktrees, Fetch::Origin) => "fetching from origin",
-        (Where::Worktrees, Fetch::Nothing) => "reading the repository",
+        (WorkPlace::InPlace, _) => "saving a copy of the folder",
+        (WorkPlace::Worktrees, Fetch::Origin) => "fetching from origin",
+        (WorkPlace::Worktrees, Fetch::Nothing) => "reading the repository",
     };
     let _waiting = WaitingLine::tell(what.to_owned());
     Ok(prepare(request)?)

@@ -5,9 +5,11 @@ use pleach_domain::choice::Strategy;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::start::GRACE;
-use pleach_engine::validate::{Alone, Judged, NoProof, Proved, Tests, prove_alone};
+use pleach_engine::validate::{
+    JudgedTree, NoProof, ProvedTree, StandaloneProof, Tests, prove_alone,
+};
 use pleach_git::git::{CommitId, Git, Store};
-use pleach_git::weave::{Foreseen, Loom, Outcome, Strand, foresee};
+use pleach_git::weave::{ForeseenWeave, Strand, StrandOutcome, WeaveFolder, foresee};
 use pleach_system::process::Cancel;
 use pleach_system::sandbox::SandboxPolicy;
 use pleach_system::state_folder::StateFolder;
@@ -24,7 +26,7 @@ use crate::plan_source::current_folder;
 pub(super) struct Proof {
     /// Their places among all.
     merging: Vec<usize>,
-    proved: Proved,
+    proved: ProvedTree,
 }
 
 /// Runs the tests on the branches that merge.
@@ -33,7 +35,7 @@ pub(super) fn prove(
     arguments: &WeaveArgs,
     onto: &CommitId,
     strands: &[Strand],
-    outcomes: &[Outcome],
+    outcomes: &[StrandOutcome],
 ) -> Result<Proof, Failures> {
     let folder = current_folder()?;
     let state = StateFolder::of_user()?;
@@ -64,7 +66,7 @@ pub(super) fn prove(
     })?;
     let stop = cancel.clone();
     on_signals(OnHangup::Stop, move |_| stop.cancel())?;
-    let alone = Alone {
+    let alone = StandaloneProof {
         store: &store,
         state: &state,
         program: &program,
@@ -81,7 +83,7 @@ pub(super) fn prove(
     Ok(Proof { merging, proved })
 }
 
-fn tell(judged: &Judged<'_>) {
+fn tell(judged: &JudgedTree<'_>) {
     let what = match judged.strands {
         0 => "on the base".to_owned(),
         1 => "with the first branch".to_owned(),
@@ -113,12 +115,12 @@ impl Proof {
     /// Weaves what stays, and tells what became of every branch.
     pub(super) fn weave_again<'l>(
         &self,
-        loom: &'l Loom,
+        weave_folder: &'l WeaveFolder,
         onto: &CommitId,
         strands: &[Strand],
         strategy: Strategy,
-        first: &Foreseen<'l>,
-    ) -> Result<(Foreseen<'l>, Vec<BranchOutcome>), Failures> {
+        first: &ForeseenWeave<'l>,
+    ) -> Result<(ForeseenWeave<'l>, Vec<BranchOutcome>), Failures> {
         let invalid: Vec<usize> = self
             .proved
             .invalid
@@ -128,7 +130,7 @@ impl Proof {
         let left = |place: &usize| !invalid.contains(place);
         let places: Vec<usize> = self.merging.iter().copied().filter(left).collect();
         let some: Vec<Strand> = places.iter().map(|place| strands[*place].clone()).collect();
-        let again = foresee(loom, onto, &some, strategy)?;
+        let again = foresee(weave_folder, onto, &some, strategy)?;
         if again.weave.tree != self.proved.tree {
             let message = format!(
                 "the tests passed on tree {}, but weaving gives {}",
@@ -152,8 +154,8 @@ impl Proof {
 }
 
 /// The same outcome, with partners by their place among all branches.
-fn of_all(mut outcome: Outcome, places: &[usize]) -> Outcome {
-    if let Outcome::Conflict(conflict) = &mut outcome {
+fn of_all(mut outcome: StrandOutcome, places: &[usize]) -> StrandOutcome {
+    if let StrandOutcome::Conflict(conflict) = &mut outcome {
         for partner in &mut conflict.with {
             *partner = partner.map(|place| places[place]);
         }

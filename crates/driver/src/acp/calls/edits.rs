@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::lines;
 use super::{AcpCall, title};
-use crate::Order;
+use crate::DriverOrder;
 use crate::{Entry, FileChange, ToolKind};
 
 /// How inputs name what is there before and after.
@@ -21,7 +21,7 @@ const BEFORE_AND_AFTER: &[(&str, &str)] = &[
 const WHOLE: &[&str] = &["content", "file_text", "fileText"];
 
 /// The files that a call changed which ended well.
-pub(super) fn edits(call: &AcpCall, output: &str, raw: &Value, order: &Order) -> Vec<Entry> {
+pub(super) fn edits(call: &AcpCall, output: &str, raw: &Value, order: &DriverOrder) -> Vec<Entry> {
     let native = native_hunks(raw).filter(|_| call.diffs.len() <= 1);
     if !call.diffs.is_empty() {
         let diffs = call.diffs.iter();
@@ -43,7 +43,7 @@ pub(super) fn edits(call: &AcpCall, output: &str, raw: &Value, order: &Order) ->
 }
 
 /// A change that the agent tells with both texts; none if they are the same.
-fn told(diff: &Value, native: Option<&str>, order: &Order) -> Option<Entry> {
+fn told(diff: &Value, native: Option<&str>, order: &DriverOrder) -> Option<Entry> {
     let path = diff["path"].as_str()?;
     let old = diff["oldText"].as_str().unwrap_or_default();
     let new = diff["newText"].as_str().unwrap_or_default();

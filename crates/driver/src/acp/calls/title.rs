@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::AcpCall;
-use crate::Order;
+use crate::DriverOrder;
 use crate::ToolKind;
 
 /// A title is no longer than this, in characters.
@@ -108,7 +108,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// What a call does, in the same words for all agents.
-pub(super) fn title(call: &AcpCall, kind: ToolKind, order: &Order) -> String {
+pub(super) fn title(call: &AcpCall, kind: ToolKind, order: &DriverOrder) -> String {
     let input = &call.input;
     let given = |names: &[&str]| names.iter().find_map(|name| input[*name].as_str());
     let (_, own) = call.title.split_once(BETWEEN).unwrap_or(("", &call.title));
@@ -164,7 +164,7 @@ fn command(input: &Value) -> Option<String> {
 }
 
 /// A text with the paths of the worktree as they are inside it.
-fn inside(text: &str, order: &Order) -> String {
+fn inside(text: &str, order: &DriverOrder) -> String {
     match order.folder.to_str() {
         Some(folder) if folder.len() > 1 => text.replace(&format!("{folder}/"), ""),
         _ => text.to_owned(),

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{Talk, concluded, order};
+use crate::{DriverOrder, Protocol, ProtocolKind};
 use crate::{Exit, Outcome, Trouble};
-use crate::{Order, Protocol, ProtocolKind};
 
 /// A talk up to the answer to the first session.
-fn opened(order: &Order, session: &Value) -> Talk {
+fn opened(order: &DriverOrder, session: &Value) -> Talk {
     let mut talk = Talk::begin(order);
     let about = json!({
         "agentCapabilities": {"loadSession": true},
@@ -59,8 +59,8 @@ impl Talk {
     }
 }
 
-fn with(mode: &str, model: &str) -> Order {
-    Order {
+fn with(mode: &str, model: &str) -> DriverOrder {
+    DriverOrder {
         speaks: ProtocolKind::Acp {
             mode: Some(mode.to_owned()),
             errors_are_text: false,

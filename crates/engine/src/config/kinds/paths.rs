@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use pleach_system::files::cached_path::cached_path;
 use toml_edit::{Array, Value};
 
-use super::{Kind, List};
+use super::{List, ValueKind};
 use crate::config::error::ConfigError;
 
 /// A path.
-pub(in crate::config) struct Place;
+pub(in crate::config) struct PathValue;
 
-impl Kind for Place {
+impl ValueKind for PathValue {
     type Value = PathBuf;
 
     fn wanted() -> String {
@@ -46,7 +46,7 @@ impl Kind for Place {
 /// Several paths.
 pub(in crate::config) struct PathList;
 
-impl Kind for PathList {
+impl ValueKind for PathList {
     type Value = Vec<PathBuf>;
 
     fn wanted() -> String {
@@ -54,23 +54,27 @@ impl Kind for PathList {
     }
 
     fn read(value: &Value) -> Option<Vec<PathBuf>> {
-        value.as_array()?.iter().map(Place::read).collect()
+        value.as_array()?.iter().map(PathValue::read).collect()
     }
 
     fn write(value: &Vec<PathBuf>) -> Value {
-        value.iter().map(Place::write).collect::<Array>().into()
+        value.iter().map(PathValue::write).collect::<Array>().into()
     }
 
     fn meant(paths: Vec<PathBuf>, repository: &Path) -> Result<Vec<PathBuf>, ConfigError> {
-        let paths = paths.into_iter().filter(|path| !Place::is_nothing(path));
-        paths.map(|path| Place::meant(path, repository)).collect()
+        let paths = paths
+            .into_iter()
+            .filter(|path| !PathValue::is_nothing(path));
+        paths
+            .map(|path| PathValue::meant(path, repository))
+            .collect()
     }
 }
 
 /// Paths within a worktree.
 pub(in crate::config) struct CachedPaths;
 
-impl Kind for CachedPaths {
+impl ValueKind for CachedPaths {
     type Value = Vec<String>;
 
     fn wanted() -> String {

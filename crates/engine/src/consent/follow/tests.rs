@@ -1,7 +1,7 @@
 //! Links and imports in small trees.
 
 use pleach_git::git::Call;
-use pleach_git::git::read::Entry;
+use pleach_git::git::read::TreeEntry;
 
 use super::*;
 
@@ -12,13 +12,13 @@ fn id(text: &str) -> String {
     pleach_system::text::hash::hash([text])
 }
 
-impl Objects for Files {
+impl ObjectSource for Files {
     fn call(&self) -> Call {
         unreachable!("it has no git")
     }
 
-    fn entries(&self, _: &CommitId) -> Result<Vec<Entry>, GitError> {
-        let files = self.0.iter().map(|(path, mode, text)| Entry {
+    fn entries(&self, _: &CommitId) -> Result<Vec<TreeEntry>, GitError> {
+        let files = self.0.iter().map(|(path, mode, text)| TreeEntry {
             mode: (*mode).to_owned(),
             id: id(text),
             path: path.as_bytes().to_vec(),

@@ -6,7 +6,7 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_system::text::neutral_text::{code, cut, escaped};
 
 use super::words::{named, number, time, up_to};
-use super::{Fate, LONGEST_NAME, LONGEST_TEXT, MOST_NAMES, TaskAccount};
+use super::{LONGEST_NAME, LONGEST_TEXT, MOST_NAMES, TaskAccount, TaskFate};
 
 /// One entry of the list.
 pub(super) fn item(batch: BatchNumber, task: &TaskAccount) -> String {
@@ -27,9 +27,9 @@ pub(super) fn item(batch: BatchNumber, task: &TaskAccount) -> String {
     )
 }
 
-fn why(fate: &Fate) -> String {
+fn why(fate: &TaskFate) -> String {
     match fate {
-        Fate::Conflicted { files, with } => {
+        TaskFate::Conflicted { files, with } => {
             let files = files.iter().map(|file| code(&cut(file, LONGEST_NAME)));
             let files = match files.len() {
                 0 => String::new(),
@@ -40,14 +40,14 @@ fn why(fate: &Fate) -> String {
                 with => format!("**Conflict** with {}{files}.", tasks(with)),
             }
         }
-        Fate::Invalid { with } => match with.as_slice() {
+        TaskFate::Invalid { with } => match with.as_slice() {
             [] => "**Breaks the tests** on the base alone.".to_owned(),
             with => format!("**Breaks the tests** together with {}.", tasks(with)),
         },
-        Fate::Failed { error } => format!("**Failed:** {}", told(error)),
-        Fate::TimedOut => "**Timed out.**".to_owned(),
-        Fate::Blocked { because } => format!("**Blocked:** {}", told(because)),
-        Fate::Cancelled | Fate::Merged | Fate::NoChanges => "**Cancelled.**".to_owned(),
+        TaskFate::Failed { error } => format!("**Failed:** {}", told(error)),
+        TaskFate::TimedOut => "**Timed out.**".to_owned(),
+        TaskFate::Blocked { because } => format!("**Blocked:** {}", told(because)),
+        TaskFate::Cancelled | TaskFate::Merged | TaskFate::NoChanges => "**Cancelled.**".to_owned(),
     }
 }
 

@@ -10,7 +10,7 @@ use rendered::{Rendered, is_mention, reference_after_keyword};
 const BASE: &str = "5c1107fce41d707c379e19969f8a8a8ba682dd97";
 const TREE: &str = "8f1e0d2c3b4a5968778695a4b3c2d1e0f1029384";
 
-pub(super) fn task(id: &str, title: &str, fate: Fate) -> TaskAccount {
+pub(super) fn task(id: &str, title: &str, fate: TaskFate) -> TaskAccount {
     TaskAccount {
         id: TaskId::new(id),
         title: title.to_owned(),
@@ -29,7 +29,7 @@ fn merged(id: &str, title: &str) -> TaskAccount {
     TaskAccount {
         commits: vec![TREE.parse().unwrap()],
         files: vec!["src/parse.rs".into(), "src/lex.rs".into()],
-        ..task(id, title, Fate::Merged)
+        ..task(id, title, TaskFate::Merged)
     }
 }
 
@@ -38,17 +38,17 @@ pub(super) fn account(tasks: Vec<TaskAccount>) -> Account {
         batch: BatchNumber(7),
         plan: Some("TODO.md".into()),
         base: BASE.parse().unwrap(),
-        verdict: Verdict::NoCommand,
+        verdict: TestVerdict::NoCommand,
         tasks,
         time: Duration::from_secs(130),
         follows: None,
-        effects: Effects::default(),
+        effects: CommitEffects::default(),
         builds_on: Vec::new(),
     }
 }
 
 fn conflicted() -> TaskAccount {
-    let fate = Fate::Conflicted {
+    let fate = TaskFate::Conflicted {
         files: vec!["src/parse.rs".into()],
         with: vec![TaskId::new("1.1")],
     };
@@ -61,13 +61,13 @@ fn conflicted() -> TaskAccount {
 
 #[test]
 fn a_proved_batch_tells_first_what_it_leaves_out() {
-    let invalid = Fate::Invalid {
+    let invalid = TaskFate::Invalid {
         with: vec![TaskId::new("1.1"), TaskId::new("1.2")],
     };
-    let failed = Fate::Failed {
+    let failed = TaskFate::Failed {
         error: "the agent ended with exit code 3: no login for @claude".into(),
     };
-    let blocked = Fate::Blocked {
+    let blocked = TaskFate::Blocked {
         because: "needs 1.5".into(),
     };
     let mut tasks = vec![
@@ -84,13 +84,13 @@ fn a_proved_batch_tells_first_what_it_leaves_out() {
             time: None,
             ..task("1.6", "Print the manual", blocked)
         },
-        task("1.7", "Sort the imports", Fate::NoChanges),
+        task("1.7", "Sort the imports", TaskFate::NoChanges),
     ];
     tasks[0].details = "As Rust does:\n\n    1_000\n\nBut not `_1`.".into();
     tasks[0].dollars = Some(0.42);
     tasks[2].dollars = Some(1.5);
     let account = Account {
-        verdict: Verdict::Proved {
+        verdict: TestVerdict::Proved {
             command: "cargo test --workspace".into(),
             tree: TREE.parse().unwrap(),
             flaky: 1,
@@ -111,7 +111,7 @@ fn a_batch_without_a_test_command_says_that_nothing_was_run() {
 fn a_red_base_blames_nobody() {
     let account = Account {
         plan: None,
-        verdict: Verdict::BaseRed {
+        verdict: TestVerdict::BaseRed {
             command: "make check".into(),
         },
         ..account(vec![merged("a", "Read numbers"), merged("b", "Write them")])
@@ -122,7 +122,7 @@ fn a_red_base_blames_nobody() {
 #[test]
 fn trouble_with_the_tests_is_told_as_such() {
     let account = Account {
-        verdict: Verdict::Trouble {
+        verdict: TestVerdict::Trouble {
             command: "make check".into(),
             why: "no space left on device".into(),
         },
@@ -228,7 +228,7 @@ const TRICKS: [&str; 46] = [
 
 /// A batch that has a text wherever a text can be.
 pub(super) fn everywhere(text: &str) -> Account {
-    let task = |fate: Fate| TaskAccount {
+    let task = |fate: TaskFate| TaskAccount {
         details: format!("{text}\n{text}"),
         files: vec![text.to_owned(); 3],
         commits: vec![TREE.parse().unwrap()],
@@ -237,24 +237,24 @@ pub(super) fn everywhere(text: &str) -> Account {
     };
     let ids = vec![TaskId::new(text), TaskId::new(text)];
     let fates = [
-        Fate::Merged,
-        Fate::Merged,
-        Fate::NoChanges,
-        Fate::Conflicted {
+        TaskFate::Merged,
+        TaskFate::Merged,
+        TaskFate::NoChanges,
+        TaskFate::Conflicted {
             files: vec![text.to_owned(); 2],
             with: ids.clone(),
         },
-        Fate::Invalid { with: ids },
-        Fate::Failed { error: text.into() },
-        Fate::Blocked {
+        TaskFate::Invalid { with: ids },
+        TaskFate::Failed { error: text.into() },
+        TaskFate::Blocked {
             because: text.into(),
         },
-        Fate::Cancelled,
-        Fate::TimedOut,
+        TaskFate::Cancelled,
+        TaskFate::TimedOut,
     ];
     Account {
         plan: Some(text.to_owned()),
-        verdict: Verdict::Trouble {
+        verdict: TestVerdict::Trouble {
             command: text.to_owned(),
             why: text.to_owned(),
         },

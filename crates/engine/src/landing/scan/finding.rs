@@ -14,7 +14,7 @@ pub struct Finding {
     /// What it is.
     pub kind: FindingKind,
     /// Where it is, if not in the content of the file.
-    pub within: Option<Within>,
+    pub within: Option<FindingPlace>,
     /// The commit that holds it, where the last one does not any more.
     pub earlier: Option<CommitId>,
 }
@@ -52,7 +52,7 @@ pub enum FindingKind {
 
 /// Where something is that is in no file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Within {
+pub enum FindingPlace {
     /// What a commit says.
     Message,
     /// Who made it.
@@ -98,11 +98,11 @@ impl fmt::Display for Finding {
         }?;
         f.write_str(match self.within {
             None => "",
-            Some(Within::Message) => " in the commit message",
-            Some(Within::Author) => " in the author",
-            Some(Within::Committer) => " in the committer",
-            Some(Within::Header) => " in a commit header",
-            Some(Within::Name) => " in a file name",
+            Some(FindingPlace::Message) => " in the commit message",
+            Some(FindingPlace::Author) => " in the author",
+            Some(FindingPlace::Committer) => " in the committer",
+            Some(FindingPlace::Header) => " in a commit header",
+            Some(FindingPlace::Name) => " in a file name",
         })?;
         match &self.earlier {
             Some(commit) => write!(f, " (in commit {:.10}, removed later)", commit.as_str()),

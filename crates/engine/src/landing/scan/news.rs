@@ -7,16 +7,20 @@ use pleach_git::git::{CommitId, GitError, Store, parse_id};
 
 /// What is new to a server.
 #[derive(Debug)]
-pub(crate) struct News {
+pub(crate) struct NewCommits {
     /// The commits with their parents, the oldest first.
     pub(crate) commits: Vec<(CommitId, Vec<CommitId>)>,
     /// The commits of the server that they were made on; the one that the last was made on comes first.
     pub(crate) made_on: Vec<CommitId>,
 }
 
-impl News {
+impl NewCommits {
     /// The commits up to `tip` that none of those that are there leads to; what is not known here is passed over.
-    pub(crate) fn of(store: &Store, there: &[CommitId], tip: &CommitId) -> Result<Self, GitError> {
+    pub(crate) fn find(
+        store: &Store,
+        there: &[CommitId],
+        tip: &CommitId,
+    ) -> Result<Self, GitError> {
         let list = ["rev-list", "--topo-order", "--reverse", "--parents"];
         let list = store.call().args(list);
         let list = list.args(["--boundary", "--ignore-missing", "--stdin"]);

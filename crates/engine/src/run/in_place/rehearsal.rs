@@ -9,7 +9,9 @@ use pleach_git::git::{Git, Store};
 use pleach_log::batch_paths::project_name;
 
 use super::check_fit;
-use crate::consent::{Change, ChangeKind, Role, SteeringFiles, What, is_steering};
+use crate::consent::{
+    ChangeKind, Role, SteeringChange, SteeringFiles, SteeringSubject, is_steering,
+};
 use crate::run::rehearsal::{Rehearsal, consent};
 use crate::run::{RunError, RunRequest};
 
@@ -24,8 +26,9 @@ pub(in crate::run) fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunErr
     let store = Store::imagined_plain(Git::find()?, &request.state.stores(), &folder)?;
     let steering = steering_files(&folder);
     let mut asked = consent(request, &project_name(&store), &SteeringFiles::default())?;
-    asked.retain(|change| matches!(change.what, What::Setting(_)));
-    let file = |path: &String| Change::of_file(path.clone(), ChangeKind::New, Role::of_file(path));
+    asked.retain(|change| matches!(change.what, SteeringSubject::Setting(_)));
+    let file =
+        |path: &String| SteeringChange::of_file(path.clone(), ChangeKind::New, Role::of_file(path));
     asked.extend(steering.iter().map(file));
     Ok(Rehearsal {
         consent: asked,

@@ -22,7 +22,7 @@ use crate::run::run_loop::Loop;
 use crate::validate::RunEnding;
 use crate::worktree_programs::AttemptObserver as _;
 use pleach_git::git::CommitId;
-use pleach_log::said::Said;
+use pleach_log::agent_report::AgentReport;
 
 /// What is to happen, and what is under way.
 #[derive(Debug, Default)]
@@ -162,9 +162,9 @@ fn end(git_dir: &Path, attempt: &Attempt, handle: &LoopHandle, word: &str) {
     let own = format!("{}.txt", attempt.task);
     let ending = match word {
         "says" => {
-            let said = Said {
+            let said = AgentReport {
                 session: Some(format!("session {}", attempt.number)),
-                ..Said::default()
+                ..AgentReport::default()
             };
             return handle.said(&said);
         }

@@ -1,6 +1,6 @@
 //! What is asked of forges, and what comes of it when nothing fails.
 
-use pleach_engine::forge::{Draft, ForgeError, PullRequest, connect, open_pull_request};
+use pleach_engine::forge::{ForgeError, PullRequest, PullRequestDraft, connect, open_pull_request};
 use pleach_testkit::{ForgeStep, ForgeStyle};
 
 use crate::forge::scene::{ALL, HEAD, PROJECT, Scene, assert_forge_error, draft, pauses};
@@ -17,7 +17,7 @@ fn a_pull_request_is_opened_once_and_its_text_kept_up_to_date() {
         };
         let url = format!("http://{}/{PROJECT}/{page}", scene.forge.host());
         assert_eq!(first, PullRequest { number: 1, url });
-        let later = Draft {
+        let later = PullRequestDraft {
             title: "another title".into(),
             ..draft("later text")
         };
@@ -107,20 +107,21 @@ fn what_cannot_be_opened_says_why() {
     for style in ALL {
         let scene = Scene::pushed(style);
         let forge = scene.connect();
-        let refused = |draft: &Draft| open_pull_request(&*forge, draft, &pauses()).unwrap_err();
-        let no_base = Draft {
+        let refused =
+            |draft: &PullRequestDraft| open_pull_request(&*forge, draft, &pauses()).unwrap_err();
+        let no_base = PullRequestDraft {
             base: "gone/away".into(),
             ..draft("text")
         };
         let told = assert_forge_error(&refused(&no_base), "base_missing");
         assert!(told.contains("gone/away"), "{told}");
-        let no_head = Draft {
+        let no_head = PullRequestDraft {
             head: "pleach/batch-2".into(),
             ..draft("text")
         };
         assert_forge_error(&refused(&no_head), "head_missing");
         scene.on_server(&["branch", "same", "main"]);
-        let same = Draft {
+        let same = PullRequestDraft {
             head: "same".into(),
             ..draft("text")
         };
@@ -146,7 +147,7 @@ fn a_project_that_is_not_there_is_told_from_a_wrong_login() {
 #[test]
 fn long_texts_are_cut_to_what_forges_take() {
     let scene = Scene::pushed(ForgeStyle::GitHub);
-    let long = Draft {
+    let long = PullRequestDraft {
         title: format!("two\nlines {}", "é".repeat(400)),
         ..draft(&"ü".repeat(80_000))
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pleach_domain::choice::ForgeKind;
-use pleach_engine::forge::{Project, Unrecognised};
+use pleach_engine::forge::{ForgeProject, Unrecognised};
 use pleach_git::git::{Git, Logins, Store};
 use pleach_testkit::{ForgeStyle, TestRepo};
 
@@ -17,7 +17,7 @@ fn store(repo: &TestRepo) -> Store {
 /// Where the login for the forge of a repository is found.
 fn found(repo: &TestRepo, variables: &[(&str, &str)]) -> Option<String> {
     let store = store(repo);
-    let project = Project::of(&store, Some(ForgeKind::GitHub))
+    let project = ForgeProject::recognise(&store, Some(ForgeKind::GitHub))
         .unwrap()
         .unwrap();
     let variables = variables.iter();
@@ -102,7 +102,7 @@ fn a_helper_s_token_opens_pull_requests() {
 #[test]
 fn a_project_is_where_it_is_pushed_to() {
     let repo = TestRepo::new();
-    let of = |configured| Project::of(&store(&repo), configured).unwrap();
+    let of = |configured| ForgeProject::recognise(&store(&repo), configured).unwrap();
     assert_eq!(of(None).unwrap_err(), Unrecognised::NoServer);
     repo.git(&["remote", "add", "origin", "https://github.com/acme/site"]);
     assert_eq!(of(None).unwrap().path(), "acme/site");

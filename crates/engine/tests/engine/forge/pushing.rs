@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pleach_engine::forge::{Project, connect};
+use pleach_engine::forge::{ForgeProject, connect};
 use pleach_git::git::{CommitId, Git, Logins, PushError, Pushed, Store};
 use pleach_testkit::{Failure, ForgeFault, ForgeStep, ForgeStyle, TestRepo};
 
@@ -314,7 +314,9 @@ fn a_project_that_is_an_address_is_pushed_with_the_login_in_it() {
     let pushed = store.push(&commit, HEAD, None, &logins, &pauses()).unwrap();
     assert_eq!(pushed, Pushed::Done);
     assert_eq!(scene.server_branch(HEAD).unwrap(), commit.as_str());
-    let project = Project::of(&store, Some(scene.kind())).unwrap().unwrap();
+    let project = ForgeProject::recognise(&store, Some(scene.kind()))
+        .unwrap()
+        .unwrap();
     let login = project.login(&store, &logins).unwrap();
     let forge = connect(&project, login).unwrap();
     assert_eq!(forge.find(HEAD, "main").unwrap(), None);

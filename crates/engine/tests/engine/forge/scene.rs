@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use pleach_domain::choice::ForgeKind;
 use pleach_engine::forge::{
-    Draft, Forge, ForgeError, Project, PullRequest, connect_within, open_pull_request,
+    Forge, ForgeError, ForgeProject, PullRequest, PullRequestDraft, connect_within,
+    open_pull_request,
 };
 use pleach_git::git::{CommitId, Git, Login, Logins, Pauses, PushError, Pushed, Store, answer_git};
 use pleach_system::text::causes::with_causes;
@@ -84,8 +85,8 @@ impl Scene {
         }
     }
 
-    pub(crate) fn project(&self) -> Project {
-        Project::of(&self.store, Some(self.kind()))
+    pub(crate) fn project(&self) -> ForgeProject {
+        ForgeProject::recognise(&self.store, Some(self.kind()))
             .unwrap()
             .unwrap()
     }
@@ -166,8 +167,8 @@ fn git_asks_for_a_login() {
     fs::write("/proc/self/fd/3", answer).unwrap();
 }
 
-pub(crate) fn draft(body: &str) -> Draft {
-    Draft {
+pub(crate) fn draft(body: &str) -> PullRequestDraft {
+    PullRequestDraft {
         head: HEAD.into(),
         base: "main".into(),
         title: "Batch 1: three tasks".into(),

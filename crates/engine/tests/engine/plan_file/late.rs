@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use pleach_engine::plan_file::{Displaced, PlanFile, PlanFileError, Rewritten, Settled};
+use pleach_engine::plan_file::{Displaced, DisplacedOutcome, PlanFile, PlanFileError, Rewritten};
 
 use super::{Folder, SWAPS, tick};
 
@@ -13,7 +13,11 @@ const LONG: Duration = Duration::from_mins(1);
 
 /// `save` gets the old file, opened before the rewrite and written to after it.
 #[track_caller]
-fn check_late_save(save: impl Fn(&File), settle: fn(Displaced) -> Settled, expected: &str) {
+fn check_late_save(
+    save: impl Fn(&File),
+    settle: fn(Displaced) -> DisplacedOutcome,
+    expected: &str,
+) {
     for swap in SWAPS {
         let (folder, plan) = Folder::with_plan("- [ ] a\n- [ ] b\n");
         let held = OpenOptions::new()
@@ -23,13 +27,13 @@ fn check_late_save(save: impl Fn(&File), settle: fn(Displaced) -> Settled, expec
             .unwrap();
         let Rewritten { displaced, .. } = PlanFile::rewrite_by(swap, &plan, tick).unwrap();
         save(&held);
-        assert_eq!(settle(displaced), Settled::Merged);
+        assert_eq!(settle(displaced), DisplacedOutcome::Merged);
         assert_eq!(fs::read_to_string(&plan).unwrap(), expected);
         folder.check_names(&["TODO.md"]);
     }
 }
 
-fn settle_at_once(displaced: Displaced) -> Settled {
+fn settle_at_once(displaced: Displaced) -> DisplacedOutcome {
     displaced.settle_after(Duration::ZERO).unwrap()
 }
 
@@ -44,7 +48,7 @@ fn what_is_appended_to_the_displaced_file_reaches_the_plan() {
     );
     let dropped = |displaced| {
         drop(displaced);
-        Settled::Merged
+        DisplacedOutcome::Merged
     };
     check_late_save(append, dropped, "- [x] a\n- [ ] b\nlate\n");
 }
@@ -55,7 +59,10 @@ fn nobody_waits_for_a_displaced_file_that_nobody_has_open() {
         let (folder, plan) = Folder::with_plan("- [ ] a\n");
         let Rewritten { displaced, .. } = PlanFile::rewrite_by(swap, &plan, tick).unwrap();
         let began = Instant::now();
-        assert_eq!(displaced.settle_after(LONG).unwrap(), Settled::Quiet);
+        assert_eq!(
+            displaced.settle_after(LONG).unwrap(),
+            DisplacedOutcome::Quiet
+        );
         assert!(began.elapsed() < LONG / 2, "{:?}", began.elapsed());
         folder.check_names(&["TODO.md"]);
     }
@@ -87,7 +94,7 @@ fn a_displaced_file_that_was_only_emptied_takes_nothing_from_the_plan() {
     let held = OpenOptions::new().write(true).open(&plan).unwrap();
     let Rewritten { displaced, .. } = PlanFile::rewrite(&plan, tick).unwrap();
     held.set_len(0).unwrap();
-    assert_eq!(settle_at_once(displaced), Settled::Quiet);
+    assert_eq!(settle_at_once(displaced), DisplacedOutcome::Quiet);
     assert_eq!(fs::read_to_string(&plan).unwrap(), "- [x] a\n");
     folder.check_names(&["TODO.md"]);
 }

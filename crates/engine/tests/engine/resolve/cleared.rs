@@ -3,7 +3,7 @@
 use std::fs;
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_engine::resolve::{Begun, ResolveError};
+use pleach_engine::resolve::{ResolutionStart, ResolveError};
 use pleach_git::worktree::{TreeState, finish_removals, list};
 use pleach_log::database::Database;
 
@@ -35,7 +35,7 @@ fn leaving_it_out_keeps_what_was_done_and_leaves_nothing_else() {
     assert_eq!(scene.repo.fingerprint(), user);
     let again = scene.resolution().abort().unwrap_err();
     assert!(matches!(again, ResolveError::NotBegun { .. }), "{again}");
-    assert_eq!(scene.start().begun, Begun::Now);
+    assert_eq!(scene.start().begun, ResolutionStart::Now);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_folder_that_somebody_deleted_is_made_again() {
     let gone = scene.resolution().finish().unwrap_err();
     assert!(matches!(gone, ResolveError::NotBegun { .. }), "{gone}");
     let again = scene.start();
-    assert_eq!(again.begun, Begun::Now);
+    assert_eq!(again.begun, ResolutionStart::Now);
     assert!(scene.read("a.txt").starts_with("<<<<<<<"));
 }
 
@@ -69,7 +69,7 @@ fn a_beginning_that_was_cut_off_is_begun_anew() {
     // As if it had been killed before it noted what it had laid out.
     fs::remove_dir_all(scene.store.home().join("resolves")).unwrap();
     scene.write("a.txt", "somebody looked\n");
-    assert_eq!(scene.start().begun, Begun::Now);
+    assert_eq!(scene.start().begun, ResolutionStart::Now);
     assert!(scene.read("a.txt").starts_with("<<<<<<<"));
     let kept = scene.look(&["show", "refs/pleach/keep/batch-1/task-2/resolve:a.txt"]);
     assert_eq!(kept, "somebody looked");
@@ -88,14 +88,14 @@ fn it_is_listed_as_what_it_is() {
 
 #[test]
 fn gc_takes_it_away_only_when_nobody_can_use_it_any_more() {
-    use pleach_engine::gc::Broom;
+    use pleach_engine::gc::GarbageCollector;
     use std::time::Duration;
     let scene = Scene::of_one_line();
     scene.start();
     scene.write("a.txt", "half done\n");
     let database = Database::open(&scene.state).unwrap();
     let project = scene.stored().project;
-    let broom = Broom {
+    let broom = GarbageCollector {
         state: &scene.state,
         database: &database,
         store: &scene.store,

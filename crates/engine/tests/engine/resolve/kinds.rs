@@ -3,7 +3,7 @@
 use std::fs;
 
 use pleach_engine::resolve::ResolveError;
-use pleach_git::weave::Kind;
+use pleach_git::weave::ConflictKind;
 use pleach_testkit::TestRepo;
 
 use super::scene::Scene;
@@ -50,7 +50,10 @@ fn undecided(scene: &Scene) -> Vec<String> {
 fn a_file_that_one_side_deleted_wants_a_decision() {
     let scene = modify_delete();
     let started = scene.start();
-    assert_eq!(started.files, [("a.txt".into(), Kind::ModifyDelete)]);
+    assert_eq!(
+        started.files,
+        [("a.txt".into(), ConflictKind::ModifyDelete)]
+    );
     assert_eq!(scene.git(&["status", "--porcelain"]), "DU a.txt\nM  b.txt");
     assert_eq!(undecided(&scene), ["a.txt"]);
     let error = scene.resolution().finish().unwrap_err();
@@ -151,7 +154,7 @@ fn a_file_without_lines_wants_a_decision() {
         },
     );
     let started = scene.start();
-    assert_eq!(started.files, [("a.bin".into(), Kind::Binary)]);
+    assert_eq!(started.files, [("a.bin".into(), ConflictKind::Binary)]);
     assert_eq!(undecided(&scene), ["a.bin"]);
     scene.git(&["checkout", "--quiet", "--theirs", "a.bin"]);
     let resolved = scene.resolution().finish().unwrap();
@@ -181,7 +184,7 @@ fn names_of_all_kinds_are_laid_out() {
         |repo| repo.write(name, "theirs\n"),
     );
     let started = scene.start();
-    assert_eq!(started.files, [(name.into(), Kind::Content)]);
+    assert_eq!(started.files, [(name.into(), ConflictKind::Content)]);
     assert_eq!(
         scene.git(&["diff", "--name-only", "-z", "--diff-filter=U"]),
         format!("{name}\0")

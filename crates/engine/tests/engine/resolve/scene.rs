@@ -11,7 +11,7 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_domain::task::Priority;
 use pleach_domain::task_state::Commit;
-use pleach_engine::resolve::{Resolution, Started};
+use pleach_engine::resolve::{OpenedConflict, Resolution};
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_git::git::{CommitId, Git, Store};
 use pleach_log::database::{BatchTask, Database, NewBatch};
@@ -136,7 +136,7 @@ impl Scene {
     }
 
     #[track_caller]
-    pub(crate) fn start(&self) -> Started {
+    pub(crate) fn start(&self) -> OpenedConflict {
         self.resolution().start().unwrap()
     }
 

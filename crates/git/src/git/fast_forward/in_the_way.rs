@@ -6,20 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::{FastForwardError, Way};
+use super::{FastForward, FastForwardError};
 use crate::git::read::text;
 use crate::git::{CommitId, GitError, nul_separated, os_str};
 
 /// What the way changes at a path, in the words of git: mode and id, none where nothing is.
-struct Step<'p> {
+struct PathStep<'p> {
     old: Option<(&'p str, &'p str)>,
     new: Option<(&'p str, &'p str)>,
 }
 
 /// The paths that change.
-type Steps<'p> = BTreeMap<&'p [u8], Step<'p>>;
+type PathSteps<'p> = BTreeMap<&'p [u8], PathStep<'p>>;
 
-impl Way<'_> {
+impl FastForward<'_> {
     /// Fails if something that is not committed is in the way.
     pub(super) fn check_files(
         &self,
@@ -73,9 +73,9 @@ fn garbled(what: &str) -> FastForwardError {
     GitError::Garbled { what, printed }.into()
 }
 
-fn read_steps(printed: &[u8]) -> Option<Steps<'_>> {
+fn read_steps(printed: &[u8]) -> Option<PathSteps<'_>> {
     let mut records = nul_separated(printed);
-    let mut steps = Steps::new();
+    let mut steps = PathSteps::new();
     while let Some(head) = records.next() {
         let path = records.next()?;
         let head = std::str::from_utf8(head).ok()?.strip_prefix(':')?;
@@ -83,7 +83,7 @@ fn read_steps(printed: &[u8]) -> Option<Steps<'_>> {
         let (old_mode, new_mode) = (fields.next()?, fields.next()?);
         let (old_id, new_id) = (fields.next()?, fields.next()?);
         let entry = |mode: &'_ str| mode != "000000";
-        let step = Step {
+        let step = PathStep {
             old: entry(old_mode).then_some((old_mode, old_id)),
             new: entry(new_mode).then_some((new_mode, new_id)),
         };
@@ -129,7 +129,7 @@ impl<'p> LocalChange<'p> {
         })
     }
 
-    fn is_in_the_way_of(&self, step: &Step<'_>, folder: &Path) -> bool {
+    fn is_in_the_way_of(&self, step: &PathStep<'_>, folder: &Path) -> bool {
         let is_there = || folder.join(os_str(self.path)).symlink_metadata().is_ok();
         if self.staged != b'.' {
             // What was staged may be just what comes. A file that was taken out of the index is git's no more.
@@ -146,7 +146,12 @@ impl<'p> LocalChange<'p> {
 }
 
 /// Finds what git does not know at a place where a file is to be made.
-fn find_untracked(folder: &Path, path: &[u8], steps: &Steps<'_>, files: &mut BTreeSet<Vec<u8>>) {
+fn find_untracked(
+    folder: &Path,
+    path: &[u8],
+    steps: &PathSteps<'_>,
+    files: &mut BTreeSet<Vec<u8>>,
+) {
     let goes = |path: &[u8]| steps.get(path).is_some_and(|step| step.old.is_some());
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     for (end, _) in slashes {

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use pleach_system::text::shell_words::quoted;
 
-use super::told::http_status;
+use super::answer::http_status;
 use crate::git::address::Address;
-use crate::git::credentials::Wish;
+use crate::git::credentials::LoginPurpose;
 use crate::git::store_error::{login_hint, unreachable_hint};
 use crate::git::{CommitId, GitError, StoreError};
 
@@ -130,14 +130,14 @@ impl PushError {
                 let host = address.host().unwrap_or("the server");
                 format!(
                     "use a login on {host} that may {}, or make a fork your `origin`",
-                    Wish::Push.words()
+                    LoginPurpose::Push.words()
                 )
             }
             Self::Unreachable { address, .. } => {
                 format!("{}; then land again", unreachable_hint(address))
             }
             Self::Store(error) => match &**error {
-                StoreError::Login { host, problem } => login_hint(host, problem, Wish::Push),
+                StoreError::Login { host, problem } => login_hint(host, problem, LoginPurpose::Push),
                 other => return other.hint(),
             },
             Self::BadName { .. } => return None,

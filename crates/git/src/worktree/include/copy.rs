@@ -14,11 +14,11 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Kind, Why};
+use super::{IncludedKind, NotCopiedReason};
 use crate::worktree::{WorktreeError, failed};
 
 /// What is at the place where something is to go.
-pub(super) enum Room {
+pub(super) enum TargetState {
     /// Nothing, and nothing is in the way.
     Free,
     /// Something.
@@ -28,20 +28,20 @@ pub(super) enum Room {
 }
 
 /// Looks at a path below a folder, without following links.
-pub(super) fn room(folder: &Path, path: &Path) -> Room {
+pub(super) fn room(folder: &Path, path: &Path) -> TargetState {
     let mut place = folder.to_owned();
     let mut parts = path.iter().peekable();
     while let Some(part) = parts.next() {
         place.push(part);
         let found = place.symlink_metadata();
         match found {
-            Err(_) => return Room::Free,
-            Ok(_) if parts.peek().is_none() => return Room::Taken,
+            Err(_) => return TargetState::Free,
+            Ok(_) if parts.peek().is_none() => return TargetState::Taken,
             Ok(meta) if meta.is_dir() => {}
-            Ok(_) => return Room::Blocked,
+            Ok(_) => return TargetState::Blocked,
         }
     }
-    Room::Taken
+    TargetState::Taken
 }
 
 /// Copies from one folder to another.
@@ -58,27 +58,33 @@ impl<'f> Copier<'f> {
     }
 
     /// Copies one path; tells why not if that is nobody's fault.
-    pub(super) fn put(&self, path: &Path, kind: &Kind) -> Result<Option<Why>, WorktreeError> {
+    pub(super) fn put(
+        &self,
+        path: &Path,
+        kind: &IncludedKind,
+    ) -> Result<Option<NotCopiedReason>, WorktreeError> {
         let place = self.to.join(path);
         let source = match kind {
-            Kind::Link(_) => None,
-            Kind::File => match plain_file::open(CWD, self.from.join(path)) {
+            IncludedKind::Link(_) => None,
+            IncludedKind::File => match plain_file::open(CWD, self.from.join(path)) {
                 Ok(source) => Some(source),
-                Err(error) => return Ok(Some(Why::Unreadable(error.to_string()))),
+                Err(error) => return Ok(Some(NotCopiedReason::Unreadable(error.to_string()))),
             },
         };
         let (Some(name), Some(above)) = (path.file_name(), path.parent()) else {
             return Ok(None);
         };
         let folder = match self.folder(above) {
-            Err(Errno::LOOP | Errno::NOTDIR) => return Ok(Some(Why::InTheWay)),
+            Err(Errno::LOOP | Errno::NOTDIR) => return Ok(Some(NotCopiedReason::InTheWay)),
             folder => folder.map_err(io::Error::from),
         };
         let folder = folder.map_err(failed("create the folder of", &place))?;
         let made = match (kind, source) {
-            (Kind::Link(target), _) => symlinkat(target, &folder, name).map(|()| None),
-            (Kind::File, source) => openat(&folder, name, NEW_FILE, Mode::RUSR | Mode::WUSR)
-                .map(|new| source.zip(Some(new))),
+            (IncludedKind::Link(target), _) => symlinkat(target, &folder, name).map(|()| None),
+            (IncludedKind::File, source) => {
+                openat(&folder, name, NEW_FILE, Mode::RUSR | Mode::WUSR)
+                    .map(|new| source.zip(Some(new)))
+            }
         };
         let made = match made {
             // Somebody was faster, and what is there counts.
@@ -157,8 +163,8 @@ mod tests {
         symlink(outside.join("made"), to.join("linked")).unwrap();
         fs::write(to.join("there"), "old").unwrap();
         let copier = Copier::new(&from, &to).unwrap();
-        let put = |path: &str| copier.put(Path::new(path), &Kind::File).unwrap();
-        assert_eq!(put("sub/file"), Some(Why::InTheWay));
+        let put = |path: &str| copier.put(Path::new(path), &IncludedKind::File).unwrap();
+        assert_eq!(put("sub/file"), Some(NotCopiedReason::InTheWay));
         assert_eq!((put("there"), put("linked")), (None, None));
         assert_eq!(fs::read_to_string(to.join("there")).unwrap(), "old");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);

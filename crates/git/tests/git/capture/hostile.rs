@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use pleach_domain::choice::Strategy;
 use pleach_git::capture::{CaptureOptions, capture, snapshot};
 use pleach_git::git::CommitId;
-use pleach_git::weave::{Loom, Outcome, Strand, weave};
+use pleach_git::weave::{Strand, StrandOutcome, WeaveFolder, weave};
 use pleach_git::worktree::CaptureError;
 use pleach_testkit::TestRepo;
 
@@ -81,10 +81,10 @@ fn weave_against_another(scene: &Scene, work: &CommitId) {
         commit: work.clone(),
         basis: None,
     };
-    let loom = Loom::of_store(&scene.store).unwrap();
-    let woven = weave(&loom, &other, &[strand], Strategy::Merge).unwrap();
+    let weave_folder = WeaveFolder::of_store(&scene.store).unwrap();
+    let woven = weave(&weave_folder, &other, &[strand], Strategy::Merge).unwrap();
     assert!(
-        matches!(woven.outcomes[..], [Outcome::Conflict(_)]),
+        matches!(woven.outcomes[..], [StrandOutcome::Conflict(_)]),
         "{woven:?}"
     );
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use pleach_git::capture::Captured;
 use pleach_git::git::CommitId;
-use pleach_git::worktree::{Included, NotCopied, Why, Worktree, WorktreeSpec};
+use pleach_git::worktree::{Included, NotCopied, NotCopiedReason, Worktree, WorktreeSpec};
 use pleach_testkit::TestRepo;
 
 use crate::capture::scene::Scene;
@@ -49,7 +49,7 @@ fn worktree_of(scene: &Scene, commit: &str) -> Worktree {
     Worktree::create(&scene.store, &spec).unwrap()
 }
 
-fn told(path: &str, why: Why) -> NotCopied {
+fn told(path: &str, why: NotCopiedReason) -> NotCopied {
     let path = PathBuf::from(path);
     NotCopied { path, why }
 }
@@ -189,7 +189,7 @@ fn nothing_is_written_through_a_folder_that_is_a_link_there() {
     let scene = Scene::of(repo);
     let worktree = worktree_of(&scene, &trap);
     let notes = listed(&scene).copy_into(&scene.store, &worktree).unwrap();
-    let in_the_way = |path| told(path, Why::InTheWay);
+    let in_the_way = |path| told(path, NotCopiedReason::InTheWay);
     assert_eq!(
         notes,
         ["config/b.key", "config/deep/a.key", "file/c.key"].map(in_the_way)
@@ -233,7 +233,7 @@ fn a_file_that_is_not_ignored_there_stays_behind() {
     let scene = Scene::of(repo);
     let worktree = worktree_of(&scene, &open);
     let notes = listed(&scene).copy_into(&scene.store, &worktree).unwrap();
-    assert_eq!(notes, [told("a.key", Why::NotIgnored)]);
+    assert_eq!(notes, [told("a.key", NotCopiedReason::NotIgnored)]);
     assert!(!worktree.path().join("a.key").exists());
     assert!(worktree.path().join("local/b").exists());
 }
@@ -269,7 +269,10 @@ fn a_repository_within_is_left_out_and_told() {
     repo.write("local/file", "x");
     let scene = Scene::of(repo);
     let included = copied(&scene);
-    assert_eq!(included.left_out(), [told("local/inner", Why::Repository)]);
+    assert_eq!(
+        included.left_out(),
+        [told("local/inner", NotCopiedReason::Repository)]
+    );
     assert!(scene.path("local/file").exists());
     assert!(!scene.path("local/inner").exists());
 }
@@ -308,7 +311,7 @@ fn a_file_that_is_gone_by_then_is_told() {
     let notes = included.copy_into(&scene.store, &scene.worktree).unwrap();
     assert_eq!(notes.len(), 2);
     for note in notes {
-        assert!(matches!(note.why, Why::Unreadable(_)), "{note}");
+        assert!(matches!(note.why, NotCopiedReason::Unreadable(_)), "{note}");
         assert!(scene.path(&note.path).symlink_metadata().is_err());
     }
 }

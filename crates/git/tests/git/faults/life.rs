@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use pleach_domain::choice::Strategy;
 use pleach_git::capture::{CaptureOptions, Captured, capture, keep_captured};
 use pleach_git::git::{CommitId, Git, Store};
-use pleach_git::weave::{Loom, Outcome, Strand, weave};
+use pleach_git::weave::{Strand, StrandOutcome, WeaveFolder, weave};
 use pleach_git::worktree::{Worktree, WorktreeSpec, finish_removals};
 use pleach_testkit::TestRepo;
 
@@ -120,10 +120,10 @@ impl Life {
             commit,
             basis: None,
         });
-        let loom = Loom::of_store(store).unwrap();
+        let weave_folder = WeaveFolder::of_store(store).unwrap();
         let base = store.resolve_base(None).unwrap();
-        let woven = weave(&loom, &base, &strands, Strategy::Merge).unwrap();
-        let is_in = |place: usize| woven.outcomes[place] == Outcome::Merged;
+        let woven = weave(&weave_folder, &base, &strands, Strategy::Merge).unwrap();
+        let is_in = |place: usize| woven.outcomes[place] == StrandOutcome::Merged;
         assert_eq!([0, 1, 2, 3].map(is_in), [true, true, false, true]);
         woven.tip
     }

@@ -12,8 +12,8 @@ use pleach_domain::choice::Strategy;
 use pleach_domain::id::TaskId;
 use pleach_git::capture::{CaptureOptions, Captured, capture};
 use pleach_git::git::{CommitId, Git, Store};
-use pleach_git::radar::{Live, Radar, Situation, Woven};
-use pleach_git::weave::{Loom, Strand, weave};
+use pleach_git::radar::{LiveTask, Radar, RadarInput, WovenTask};
+use pleach_git::weave::{Strand, WeaveFolder, weave};
 use pleach_git::worktree::{Worktree, WorktreeSpec};
 use pleach_system::process::Cancel;
 use pleach_testkit::{TestRepo, find_below};
@@ -22,7 +22,7 @@ pub(crate) struct Scene {
     repo: TestRepo,
     store: Store,
     worktrees: BTreeMap<String, Worktree>,
-    situation: Situation,
+    situation: RadarInput,
 }
 
 impl Scene {
@@ -41,7 +41,7 @@ impl Scene {
             repo,
             store,
             worktrees: BTreeMap::new(),
-            situation: Situation {
+            situation: RadarInput {
                 live: Vec::new(),
                 woven: Vec::new(),
                 tip,
@@ -75,7 +75,7 @@ impl Scene {
             comes_after[at] = after.contains(&other.as_str());
             position = position.max(at + 1);
         }
-        self.situation.live.push(Live {
+        self.situation.live.push(LiveTask {
             task: TaskId::new(task),
             position,
             attempt: 1,
@@ -175,10 +175,16 @@ impl Scene {
             commit: commit.clone(),
             basis: Some(live.basis.clone()),
         };
-        let loom = Loom::of_store(&self.store).unwrap();
-        let woven = weave(&loom, &self.situation.tip, &[strand], Strategy::Merge).unwrap();
+        let weave_folder = WeaveFolder::of_store(&self.store).unwrap();
+        let woven = weave(
+            &weave_folder,
+            &self.situation.tip,
+            &[strand],
+            Strategy::Merge,
+        )
+        .unwrap();
         self.situation.tip = woven.tip;
-        self.situation.woven.push(Woven {
+        self.situation.woven.push(WovenTask {
             task: live.task,
             position: live.position,
             commit,

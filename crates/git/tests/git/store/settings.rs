@@ -99,7 +99,7 @@ fn links_pipes_and_rubbish_in_a_store_are_moved_away_and_told() {
     let git_dir = store.git_dir();
     let outside = repo.beside("outside");
     fs::write(&outside, "mine\n").unwrap();
-    assert_eq!(store.mend().unwrap(), None);
+    assert_eq!(store.repair().unwrap(), None);
     let pipe = |name: &str| {
         let mode = rustix::fs::Mode::RWXU;
         let kind = rustix::fs::FileType::Fifo;
@@ -109,7 +109,7 @@ fn links_pipes_and_rubbish_in_a_store_are_moved_away_and_told() {
     pipe("refs/heads/pipe");
     symlink(&outside, git_dir.join("refs/heads/link")).unwrap();
     fs::write(git_dir.join("refs/heads/rubbish"), "x\n").unwrap();
-    let told = store.mend().unwrap().unwrap();
+    let told = store.repair().unwrap().unwrap();
     let mut files: Vec<_> = told
         .files
         .iter()
@@ -133,7 +133,7 @@ fn links_pipes_and_rubbish_in_a_store_are_moved_away_and_told() {
         open(&repo).resolve_base(None).unwrap().as_str(),
         repo.head()
     );
-    assert_eq!(store.mend().unwrap(), None);
+    assert_eq!(store.repair().unwrap(), None);
 }
 
 #[test]

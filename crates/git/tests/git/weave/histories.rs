@@ -2,7 +2,7 @@
 
 use pleach_domain::choice::Strategy;
 use pleach_git::git::{CommitId, Store};
-use pleach_git::weave::{Folded, Loom, Outcome, Strand, fold, weave};
+use pleach_git::weave::{Folded, Strand, StrandOutcome, WeaveFolder, fold, weave};
 use pleach_testkit::TestRepo;
 
 use super::{branch, named, open, strand, try_weave};
@@ -69,7 +69,10 @@ fn a_series_that_does_not_replay_becomes_one_commit_with_the_same_tree() {
     let base = store.resolve_base(None).unwrap();
     let merged = try_weave(&store, &base, &[&one, &two], Strategy::Merge).unwrap();
     let rebased = try_weave(&store, &base, &[&one, &two], Strategy::Rebase).unwrap();
-    assert_eq!(rebased.outcomes, [Outcome::Merged, Outcome::Merged]);
+    assert_eq!(
+        rebased.outcomes,
+        [StrandOutcome::Merged, StrandOutcome::Merged]
+    );
     assert_eq!(rebased.tree, merged.tree);
     let range = format!("{base}..{}", rebased.tip);
     assert_eq!(subjects(&repo, &store, &range), ["one: f", "Squash task 2"]);
@@ -129,10 +132,9 @@ fn what_came_after_a_dropped_branch_is_woven_without_its_work_and_history() {
     let stays = branch(&repo, "stays", &[("stays", "good work\n")]);
     let store = open(&repo);
     let base = store.resolve_base(None).unwrap();
-    let loom = Loom::of_store(&store).unwrap();
-    let Folded::Basis(basis) =
-        fold(&loom, &base, &named(&[dropped.clone(), stays.clone()])).unwrap()
-    else {
+    let weave_folder = WeaveFolder::of_store(&store).unwrap();
+    let both = named(&[dropped.clone(), stays.clone()]);
+    let Folded::Basis(basis) = fold(&weave_folder, &base, &both).unwrap() else {
         panic!("they go together");
     };
     let late = built_on(&repo, &store, &basis, ("late", "late work\n"));
@@ -141,7 +143,7 @@ fn what_came_after_a_dropped_branch_is_woven_without_its_work_and_history() {
         ..strand("task 3", &late)
     };
     let store = open(&repo);
-    let loom = Loom::of_store(&store).unwrap();
+    let weave_folder = WeaveFolder::of_store(&store).unwrap();
     for strategy in [
         Strategy::Merge,
         Strategy::Squash,
@@ -149,10 +151,10 @@ fn what_came_after_a_dropped_branch_is_woven_without_its_work_and_history() {
         Strategy::Octopus,
     ] {
         let strands = [strand("task 2", &stays), late.clone()];
-        let weave = weave(&loom, &base, &strands, strategy).unwrap();
+        let weave = weave(&weave_folder, &base, &strands, strategy).unwrap();
         assert_eq!(
             weave.outcomes,
-            [Outcome::Merged, Outcome::Merged],
+            [StrandOutcome::Merged, StrandOutcome::Merged],
             "{strategy:?}"
         );
         assert_eq!(file(&store, &weave.tip, "dropped"), None, "{strategy:?}");
@@ -176,7 +178,7 @@ fn what_came_after_a_dropped_branch_is_woven_without_its_work_and_history() {
         strand("task 2", &stays),
         late.clone(),
     ];
-    let weave = weave(&loom, &base, &whole, Strategy::Merge).unwrap();
+    let weave = weave(&weave_folder, &base, &whole, Strategy::Merge).unwrap();
     assert!(store.is_ancestor(&late.commit, &weave.tip).unwrap());
     assert_eq!(
         file(&store, &weave.tip, "dropped").as_deref(),
@@ -190,8 +192,8 @@ fn what_cannot_do_without_a_dropped_branch_is_left_out_with_it() {
     let dropped = branch(&repo, "dropped", &[("shared", "1\n2\n3\n")]);
     let store = open(&repo);
     let base = store.resolve_base(None).unwrap();
-    let loom = Loom::of_store(&store).unwrap();
-    let Folded::Basis(basis) = fold(&loom, &base, &named(&[dropped])).unwrap() else {
+    let weave_folder = WeaveFolder::of_store(&store).unwrap();
+    let Folded::Basis(basis) = fold(&weave_folder, &base, &named(&[dropped])).unwrap() else {
         panic!("one alone goes together");
     };
     let late = built_on(&repo, &store, &basis, ("shared", "1\nTWO\n3\n"));
@@ -200,10 +202,10 @@ fn what_cannot_do_without_a_dropped_branch_is_left_out_with_it() {
         basis: Some(basis),
         ..strand("task 2", &late)
     }];
-    let loom = Loom::of_store(&store).unwrap();
-    let weave = weave(&loom, &base, &strands, Strategy::Merge).unwrap();
+    let weave_folder = WeaveFolder::of_store(&store).unwrap();
+    let weave = weave(&weave_folder, &base, &strands, Strategy::Merge).unwrap();
     assert!(
-        matches!(weave.outcomes[..], [Outcome::Conflict(_)]),
+        matches!(weave.outcomes[..], [StrandOutcome::Conflict(_)]),
         "{weave:?}"
     );
     assert_eq!(weave.tip, base);

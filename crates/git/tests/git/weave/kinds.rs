@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use pleach_git::git::CommitId;
-use pleach_git::weave::Kind;
+use pleach_git::weave::ConflictKind;
 use pleach_testkit::TestRepo;
 
 use super::{branch, conflict, open, woven};
@@ -24,7 +24,7 @@ fn expect(
     base: impl Fn(&TestRepo),
     one: impl Fn(&TestRepo),
     two: impl Fn(&TestRepo),
-    expected: &[(&str, Kind)],
+    expected: &[(&str, ConflictKind)],
 ) {
     let repo = TestRepo::new();
     base(&repo);
@@ -51,7 +51,7 @@ fn lines_that_both_changed_are_a_conflict_of_content() {
         |repo| repo.write("f", LONG),
         |repo| repo.write("f", LONG.replace('c', "C1")),
         |repo| repo.write("f", LONG.replace('c', "C2")),
-        &[("f", Kind::Content)],
+        &[("f", ConflictKind::Content)],
     );
 }
 
@@ -61,7 +61,7 @@ fn a_file_that_both_made_is_a_conflict_of_content() {
         |_| {},
         |repo| repo.write("new", "1\n"),
         |repo| repo.write("new", "2\n"),
-        &[("new", Kind::Content)],
+        &[("new", ConflictKind::Content)],
     );
 }
 
@@ -71,7 +71,7 @@ fn a_change_against_a_deletion_is_a_kind_of_its_own() {
         |repo| repo.write("f", LONG),
         |repo| repo.write("f", "other\n"),
         |repo| fs::remove_file(repo.path().join("f")).unwrap(),
-        &[("f", Kind::ModifyDelete)],
+        &[("f", ConflictKind::ModifyDelete)],
     );
 }
 
@@ -85,9 +85,9 @@ fn two_names_for_one_file_are_a_rename() {
         rename("g"),
         rename("h"),
         &[
-            ("f", Kind::Rename),
-            ("g", Kind::Rename),
-            ("h", Kind::Rename),
+            ("f", ConflictKind::Rename),
+            ("g", ConflictKind::Rename),
+            ("h", ConflictKind::Rename),
         ],
     );
 }
@@ -101,7 +101,7 @@ fn a_file_in_a_folder_that_was_renamed_is_a_rename() {
         },
         |repo| fs::rename(repo.path().join("d"), repo.path().join("e")).unwrap(),
         |repo| repo.write("d/three", "new\n"),
-        &[("e/three", Kind::Rename)],
+        &[("e/three", ConflictKind::Rename)],
     );
 }
 
@@ -132,7 +132,10 @@ fn a_file_against_a_link_is_a_matter_of_mode() {
     let weave = woven(&store, &base, &[&one, &two]);
     let found = conflict(&weave, 1);
     assert!(
-        found.files.iter().any(|file| file.kind == Kind::Mode),
+        found
+            .files
+            .iter()
+            .any(|file| file.kind == ConflictKind::Mode),
         "{found:?}"
     );
 }
@@ -144,7 +147,7 @@ fn files_without_lines_are_binary() {
         |repo| repo.write("f", bytes(0)),
         |repo| repo.write("f", bytes(1)),
         |repo| repo.write("f", bytes(2)),
-        &[("f", Kind::Binary)],
+        &[("f", ConflictKind::Binary)],
     );
 }
 
@@ -173,7 +176,10 @@ fn a_submodule_that_both_moved_is_a_kind_of_its_own() {
     let [file] = conflict(&weave, 1).files.as_slice() else {
         panic!("{weave:?}");
     };
-    assert_eq!((file.path.as_str(), file.kind), ("sub", Kind::Submodule));
+    assert_eq!(
+        (file.path.as_str(), file.kind),
+        ("sub", ConflictKind::Submodule)
+    );
 }
 
 #[test]
@@ -190,7 +196,7 @@ fn a_file_against_a_folder_is_a_kind_of_its_own() {
     };
     assert_eq!(
         (file.path.as_str(), file.kind),
-        ("thing", Kind::FileAndFolder)
+        ("thing", ConflictKind::FileAndFolder)
     );
 }
 

@@ -7,7 +7,7 @@ use pleach_domain::bisect::TestResult;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
-use pleach_log::database::{Among, BatchFilter, BatchTask, Database, DatabaseError, NewBatch};
+use pleach_log::database::{BatchFilter, BatchScope, BatchTask, Database, DatabaseError, NewBatch};
 use rusqlite::Connection;
 
 use super::{BEGUN, COMPLETED, Home, MERGING, REOPENED, create, of_task, started};
@@ -216,14 +216,20 @@ fn lists_are_newest_first_and_filtered() {
     let (one, two) = (row(first, "completed", true), row(second, "pending", false));
     let three = row(third, "running", false);
     assert_eq!(
-        told(&database, None, Among::All),
+        told(&database, None, BatchScope::All),
         [three.clone(), two.clone(), one.clone()]
     );
-    assert_eq!(told(&database, Some("p"), Among::All), [three.clone(), one]);
-    assert_eq!(told(&database, None, Among::Open), [three.clone(), two]);
-    assert_eq!(told(&database, Some("p"), Among::Open), [three]);
+    assert_eq!(
+        told(&database, Some("p"), BatchScope::All),
+        [three.clone(), one]
+    );
+    assert_eq!(
+        told(&database, None, BatchScope::Open),
+        [three.clone(), two]
+    );
+    assert_eq!(told(&database, Some("p"), BatchScope::Open), [three]);
     database.append(first, &[REOPENED]).unwrap();
-    assert_eq!(told(&database, Some("p"), Among::Open).len(), 2);
+    assert_eq!(told(&database, Some("p"), BatchScope::Open).len(), 2);
 }
 
 /// Moves the times of all events, so that tests need not wait.

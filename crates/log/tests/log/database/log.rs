@@ -8,7 +8,9 @@ use std::path::Path;
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
-use pleach_log::database::{BoardEvent, DatabaseError, Logged, NewBatch, NotedProcess, Whose};
+use pleach_log::database::{
+    BoardEvent, DatabaseError, Logged, NewBatch, NotedProcess, ProcessPurpose,
+};
 
 use super::{BEGUN, COMPLETED, CREATED, Home, MERGING, create, of_task, started, tasks};
 
@@ -110,7 +112,7 @@ fn what_happens_to_no_batch_is_in_the_same_log_and_in_no_batch() {
     let board = events.into_iter().map(Logged::Board);
     let expected: Vec<_> = board.chain([Logged::Batch(stored[0].clone())]).collect();
     assert_eq!(what, expected);
-    let whose = |entry: &pleach_log::database::Entry| (entry.project.clone(), entry.batch);
+    let whose = |entry: &pleach_log::database::LogEntry| (entry.project.clone(), entry.batch);
     assert_eq!(whose(&after[0]), (Some("q".into()), None));
     assert_eq!(whose(&after[1]), (None, None));
     assert_eq!(whose(&after[4]), (Some("p".into()), Some(batch)));
@@ -182,7 +184,7 @@ fn processes_are_noted_once_an_attempt() {
     let mut database = home.open();
     let batch = create(&mut database, "p", "1 2").unwrap();
     let process = |task: &str, pid| NotedProcess {
-        whose: Whose::Attempt(TaskId::new(task), 1),
+        whose: ProcessPurpose::Attempt(TaskId::new(task), 1),
         boot_id: "0f0f".into(),
         pid,
         start_time: u64::from(u32::MAX) + 5,
@@ -192,11 +194,11 @@ fn processes_are_noted_once_an_attempt() {
         database.note_process(batch, &noted).unwrap();
     }
     let second = NotedProcess {
-        whose: Whose::Attempt(TaskId::new("2"), 2),
+        whose: ProcessPurpose::Attempt(TaskId::new("2"), 2),
         ..process("2", 13)
     };
     let of_tests = NotedProcess {
-        whose: Whose::Probe(1),
+        whose: ProcessPurpose::Probe(1),
         ..process("1", 14)
     };
     for noted in [&second, &of_tests] {

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use pleach_engine::consent::{Change, ChangeKind, PendingConsent, Role, What};
+use pleach_engine::consent::{ChangeKind, PendingConsent, Role, SteeringChange, SteeringSubject};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -63,10 +63,10 @@ enum ConsentRole {
 }
 
 impl ConsentChange {
-    pub(super) fn of(change: &Change) -> Self {
+    pub(super) fn of(change: &SteeringChange) -> Self {
         let (what, name) = match &change.what {
-            What::Setting(name) => (ConsentSubject::Setting, name),
-            What::File(name) => (ConsentSubject::File, name),
+            SteeringSubject::Setting(name) => (ConsentSubject::Setting, name),
+            SteeringSubject::File(name) => (ConsentSubject::File, name),
         };
         Self {
             what,

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use pleach_domain::batch::LandingRequest;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
-use pleach_engine::control::{Control, Effect};
-use pleach_engine::resolve::{Begun, Resolution, ResolveError};
+use pleach_engine::control::{Control, ControlOutcome};
+use pleach_engine::resolve::{Resolution, ResolutionStart, ResolveError};
 use pleach_engine::run::take_up;
 use pleach_log::view::BatchView;
 use pleach_system::text::causes::with_causes;
@@ -270,12 +270,12 @@ async fn retry_task(
 /// Runs what nobody was at; what was asked for is done once it has begun.
 pub(super) fn carried_out(
     app: &App,
-    effect: Effect,
+    effect: ControlOutcome,
     said: impl FnOnce() -> String,
 ) -> Result<String, Refusal> {
     match effect {
-        Effect::Done { message } => Ok(message),
-        Effect::Run(prepared) => {
+        ControlOutcome::Done { message } => Ok(message),
+        ControlOutcome::Run(prepared) => {
             begin(app, *prepared)?;
             Ok(said())
         }
@@ -374,7 +374,7 @@ fn lay_out(app: &App, id: u32, task: &str) -> Result<LaidOut, Refusal> {
     Ok(LaidOut {
         path: started.path.to_string_lossy().into_owned(),
         files: files.collect(),
-        begun_before: started.begun == Begun::Before,
+        begun_before: started.begun == ResolutionStart::Before,
     })
 }
 
@@ -383,8 +383,8 @@ fn weave_resolved(app: &App, id: u32, task: &str) -> Result<String, Refusal> {
     let resolution = Resolution::find(&app.state, id, &task).map_err(of_resolve)?;
     let resolved = resolution.finish().map_err(of_resolve)?;
     match control(app, id).resolve(&task, &resolved)? {
-        Effect::Done { message } => Ok(message),
-        Effect::Run(prepared) => {
+        ControlOutcome::Done { message } => Ok(message),
+        ControlOutcome::Run(prepared) => {
             let (_, running) = begin(app, *prepared)?;
             loop {
                 if let Some(outcome) = outcome(app, id, &task)? {

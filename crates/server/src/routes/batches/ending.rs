@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use pleach_domain::event::Rollback;
-use pleach_engine::control::Effect;
+use pleach_engine::control::ControlOutcome;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -82,8 +82,8 @@ pub(crate) fn stop_batch(app: &App, batch: u32) -> Result<String, Refusal> {
 /// Stops a batch, wherever it runs; tells when it is over.
 fn cancel_batch(app: &App, batch: u32, rollback: Rollback) -> Result<String, Refusal> {
     match control(app, batch).cancel(rollback)? {
-        Effect::Done { message } => Ok(message),
-        Effect::Run(prepared) => {
+        ControlOutcome::Done { message } => Ok(message),
+        ControlOutcome::Run(prepared) => {
             let (_, running) = begin(app, *prepared)?;
             let ended = running.wait(TO_THE_END).ok_or_else(Refusal::bug)??;
             Ok(pleach_engine::control::cancelled(

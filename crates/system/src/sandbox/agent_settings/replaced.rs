@@ -13,13 +13,13 @@ use crate::files::removal::remove_all;
 use crate::state_folder::private_folder;
 
 /// Where what was found instead goes; made when the first of it comes.
-pub(super) struct Replaced {
+pub(super) struct ReplacedFiles {
     above: PathBuf,
     folder: Option<PathBuf>,
     taken: u32,
 }
 
-impl Replaced {
+impl ReplacedFiles {
     pub(super) fn new(home: &Path) -> Self {
         Self {
             above: home.join("replaced"),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// What is looked for in a folder that is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Want {
+pub(super) enum DividedEntries {
     /// Folders, also behind links.
     Folders,
     /// Files too; links lead to what is found at its own place.
@@ -15,7 +15,12 @@ pub(super) enum Want {
 }
 
 /// Opens a folder, or what is in it and not closed.
-pub(super) fn divide(folder: &Path, closed: &[PathBuf], want: Want, found: &mut Vec<PathBuf>) {
+pub(super) fn divide(
+    folder: &Path,
+    closed: &[PathBuf],
+    want: DividedEntries,
+    found: &mut Vec<PathBuf>,
+) {
     if closed.iter().any(|closed| folder.starts_with(closed)) {
         return;
     }
@@ -25,8 +30,8 @@ pub(super) fn divide(folder: &Path, closed: &[PathBuf], want: Want, found: &mut 
     }
     // Links lead anywhere, but only folders are looked for behind them.
     let below = match want {
-        Want::Folders => closed.to_vec(),
-        Want::Everything => closed
+        DividedEntries::Folders => closed.to_vec(),
+        DividedEntries::Everything => closed
             .iter()
             .filter(|path| path.starts_with(folder))
             .cloned()
@@ -40,7 +45,7 @@ pub(super) fn divide(folder: &Path, closed: &[PathBuf], want: Want, found: &mut 
 pub(super) fn open_entry(
     entry: &DirEntry,
     closed: &[PathBuf],
-    want: Want,
+    want: DividedEntries,
     found: &mut Vec<PathBuf>,
 ) {
     let path = entry.path();
@@ -49,7 +54,7 @@ pub(super) fn open_entry(
     };
     if kind.is_symlink() {
         let target = path.canonicalize().ok().filter(|target| target.is_dir());
-        let Some(target) = target.filter(|_| want == Want::Folders) else {
+        let Some(target) = target.filter(|_| want == DividedEntries::Folders) else {
             return;
         };
         let is_near = |closed: &PathBuf| closed.starts_with(&target) || target.starts_with(closed);
@@ -58,7 +63,7 @@ pub(super) fn open_entry(
         }
     } else if kind.is_dir() {
         divide(&path, closed, want, found);
-    } else if want == Want::Everything && !closed.contains(&path) {
+    } else if want == DividedEntries::Everything && !closed.contains(&path) {
         found.push(path);
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use super::{AttemptContext, Finished};
 use crate::worktree_programs::{AttemptObserver, NotRun, Program, ProgramEnd, WorktreePrograms};
+use pleach_log::agent_report::AgentReport;
 use pleach_log::batch_paths::{LOG, attempt_folder};
-use pleach_log::said::Said;
 
 /// How often there is a look at the log.
 const TICK: Duration = Duration::from_millis(200);
@@ -20,20 +20,20 @@ const TICK: Duration = Duration::from_millis(200);
 const LONGEST_LINE: usize = 1 << 20;
 
 /// Somebody who reads a log line by line while it is written.
-struct Listener {
+struct LogListener {
     path: PathBuf,
     file: Option<File>,
     line: Vec<u8>,
-    said: Said,
+    said: AgentReport,
 }
 
-impl Listener {
+impl LogListener {
     fn new(log: &Path) -> Self {
         Self {
             path: log.to_owned(),
             file: None,
             line: Vec::new(),
-            said: Said::default(),
+            said: AgentReport::default(),
         }
     }
 
@@ -65,7 +65,7 @@ impl Listener {
     }
 
     /// What was said in all, a last line without an end included.
-    fn finish(mut self) -> Said {
+    fn finish(mut self) -> AgentReport {
         self.listen();
         if !self.line.is_empty() {
             self.said.hear(&self.line);
@@ -75,10 +75,14 @@ impl Listener {
 }
 
 /// Does something while somebody listens to a log, and returns what was said in all.
-fn listen_while<T>(log: &Path, tell: impl Fn(&Said) + Send, work: impl FnOnce() -> T) -> (T, Said) {
+fn listen_while<T>(
+    log: &Path,
+    tell: impl Fn(&AgentReport) + Send,
+    work: impl FnOnce() -> T,
+) -> (T, AgentReport) {
     std::thread::scope(|scope| {
         let (over, is_over) = channel::<()>();
-        let mut listener = Listener::new(log);
+        let mut listener = LogListener::new(log);
         let ears = std::thread::Builder::new().spawn_scoped(scope, move || {
             while is_over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if listener.listen() {
@@ -92,7 +96,7 @@ fn listen_while<T>(log: &Path, tell: impl Fn(&Said) + Send, work: impl FnOnce() 
         let said = match ears {
             Ok(ears) => ears.join().unwrap_or_default(),
             // Nobody could be spared to listen meanwhile.
-            Err(_) => Listener::new(log).finish(),
+            Err(_) => LogListener::new(log).finish(),
         };
         (done, said)
     })
@@ -114,8 +118,8 @@ pub(super) fn run_heard(
 
 impl AttemptContext {
     /// What an attempt said of itself, by its log.
-    pub(crate) fn said_by(&self, segment: &str, attempt: u32) -> Said {
+    pub(crate) fn said_by(&self, segment: &str, attempt: u32) -> AgentReport {
         let log = attempt_folder(&self.folder, segment, attempt).join(LOG);
-        Listener::new(&log).finish()
+        LogListener::new(&log).finish()
     }
 }

@@ -8,11 +8,11 @@ use std::time::{Duration, SystemTime};
 use pleach_domain::task_state::{Ending, TaskState};
 use pleach_git::git::CommitId;
 use pleach_log::batch_paths::batch_branch;
-use pleach_log::database::{Among, BatchFilter, now};
+use pleach_log::database::{BatchFilter, BatchScope, now};
 use pleach_log::ownership::is_owned;
 use pleach_system::state_folder::StateFolder;
 
-use super::{Broom, Find, GcError, What};
+use super::{Garbage, GarbageCollector, GarbageKind, GcError};
 use crate::kept::{KEEP, KeptWork, list, refs_below};
 use crate::stored_batch::StoredBatch;
 
@@ -23,15 +23,15 @@ const SOCKETS: [&str; 2] = ["socket", "socket.new"];
 const MAKING: Duration = Duration::from_hours(1);
 
 /// A batch that is over and that nobody has.
-struct Over {
+struct FinishedBatch {
     stored: StoredBatch,
     /// How long it has been over.
     age: Duration,
 }
 
-impl Broom<'_> {
+impl GarbageCollector<'_> {
     /// What can go of the project.
-    pub fn look(&self) -> Result<Vec<Find>, GcError> {
+    pub fn look(&self) -> Result<Vec<Garbage>, GcError> {
         let over = self.batches_that_are_over()?;
         let mut finds = Vec::new();
         for batch in over.values() {
@@ -50,26 +50,26 @@ impl Broom<'_> {
     }
 
     /// What could not be read may be work, and goes when that would.
-    fn look_at_damaged(&self, finds: &mut Vec<Find>) {
+    fn look_at_damaged(&self, finds: &mut Vec<Garbage>) {
         for (folder, age) in self.store.damaged_folders() {
             if age > self.keep {
                 let name = folder.file_name().unwrap_or_default().to_string_lossy();
-                finds.push(Find {
+                finds.push(Garbage {
                     batch: None,
                     number: None,
                     name: name.into_owned(),
                     age: Some(age),
                     bytes: Some(bytes_below(&folder)),
-                    what: What::Damaged { folder },
+                    what: GarbageKind::Damaged { folder },
                 });
             }
         }
     }
 
-    fn batches_that_are_over(&self) -> Result<HashMap<u32, Over>, GcError> {
+    fn batches_that_are_over(&self) -> Result<HashMap<u32, FinishedBatch>, GcError> {
         let all = BatchFilter {
             project: Some(self.project),
-            among: Among::All,
+            among: BatchScope::All,
         };
         let mut over = HashMap::new();
         for row in self.database.batches(all)? {
@@ -81,25 +81,25 @@ impl Broom<'_> {
             }
             let stored = StoredBatch::load(self.database, row.id)?;
             let age = Duration::from_millis(now().saturating_sub(ended_at));
-            over.insert(row.id, Over { stored, age });
+            over.insert(row.id, FinishedBatch { stored, age });
         }
         Ok(over)
     }
 
-    fn look_at_trees(&self, batch: &Over, finds: &mut Vec<Find>) {
+    fn look_at_trees(&self, batch: &FinishedBatch, finds: &mut Vec<Garbage>) {
         let stored = &batch.stored;
         for task in 0..stored.batch.tasks.len() {
             let Some(spec) = stored.tree_spec(self.state, task) else {
                 continue;
             };
             if spec.path.is_dir() {
-                finds.push(Find {
+                finds.push(Garbage {
                     batch: Some(stored.id),
                     number: Some(stored.number),
                     name: stored.batch.tasks[task].design.id.to_string(),
                     age: Some(batch.age),
                     bytes: Some(bytes_below(&spec.path)),
-                    what: What::Worktree {
+                    what: GarbageKind::Worktree {
                         task,
                         path: spec.path,
                     },
@@ -110,10 +110,13 @@ impl Broom<'_> {
 
     /// The folder of a resolution is in use as long as there is a conflict to resolve, unless it is as old as
     /// work that nobody needs.
-    fn look_at_resolutions(&self, batch: &Over, finds: &mut Vec<Find>) {
+    fn look_at_resolutions(&self, batch: &FinishedBatch, finds: &mut Vec<Garbage>) {
         let stored = &batch.stored;
         for (task, state) in stored.batch.tasks.iter().enumerate() {
-            let Some((path, age)) = stored.desk(self.state, self.store, task).folder() else {
+            let Some((path, age)) = stored
+                .conflict_worktree(self.state, self.store, task)
+                .folder()
+            else {
                 continue;
             };
             let age = age.min(batch.age);
@@ -121,19 +124,24 @@ impl Broom<'_> {
             if conflicted && age <= self.keep {
                 continue;
             }
-            finds.push(Find {
+            finds.push(Garbage {
                 batch: Some(stored.id),
                 number: Some(stored.number),
                 name: format!("{}, resolved by hand", state.design.id),
                 age: Some(age),
                 bytes: Some(bytes_below(&path)),
-                what: What::Resolution { task, path },
+                what: GarbageKind::Resolution { task, path },
             });
         }
     }
 
     /// Kept work goes when both its batch has been over and itself has been kept for long enough.
-    fn look_at_kept(&self, over: &HashMap<u32, Over>, kept: &[KeptWork], finds: &mut Vec<Find>) {
+    fn look_at_kept(
+        &self,
+        over: &HashMap<u32, FinishedBatch>,
+        kept: &[KeptWork],
+        finds: &mut Vec<Garbage>,
+    ) {
         for work in kept {
             let Some(kept_at) = work.kept_at else {
                 continue;
@@ -160,8 +168,8 @@ impl Broom<'_> {
                 None => continue,
             };
             if age > self.keep {
-                finds.push(Find {
-                    what: What::KeptWork {
+                finds.push(Garbage {
+                    what: GarbageKind::KeptWork {
                         name: work.name.clone(),
                         commit: work.commit.clone(),
                     },
@@ -178,9 +186,9 @@ impl Broom<'_> {
     /// The branch of a task is no longer needed when its commit is kept, or merged into the batch.
     fn look_at_branches(
         &self,
-        over: &HashMap<u32, Over>,
+        over: &HashMap<u32, FinishedBatch>,
         kept: &[KeptWork],
-        finds: &mut Vec<Find>,
+        finds: &mut Vec<Garbage>,
     ) -> Result<(), GcError> {
         let refs: HashMap<String, CommitId> = refs_below(self.store, "refs/heads/pleach/")?
             .into_iter()
@@ -199,8 +207,8 @@ impl Broom<'_> {
                 let is_kept =
                     *commit == spec.basis || kept.iter().any(|work| work.commit == *commit);
                 if is_kept || self.is_within(commit, woven)? {
-                    finds.push(Find {
-                        what: What::Branch {
+                    finds.push(Garbage {
+                        what: GarbageKind::Branch {
                             name,
                             commit: commit.clone(),
                             tree: Some(spec.path),
@@ -224,10 +232,10 @@ impl Broom<'_> {
         }
     }
 
-    fn look_at_folder(&self, batch: &Over, finds: &mut Vec<Find>) {
+    fn look_at_folder(&self, batch: &FinishedBatch, finds: &mut Vec<Garbage>) {
         let stored = &batch.stored;
         let folder = self.state.batch(stored.id);
-        let find = |what, name: &str, bytes| Find {
+        let find = |what, name: &str, bytes| Garbage {
             what,
             batch: Some(stored.id),
             number: Some(stored.number),
@@ -237,13 +245,17 @@ impl Broom<'_> {
         };
         let mut sockets = SOCKETS.iter().map(|name| folder.join(name));
         if let Some(path) = sockets.find(|path| path.symlink_metadata().is_ok()) {
-            finds.push(find(What::Socket { path }, "of a dead process", 0));
+            finds.push(find(GarbageKind::Socket { path }, "of a dead process", 0));
         }
         let segments = (0..stored.batch.tasks.len()).map(|task| stored.segment(task));
         let mut transcripts = segments.map(|segment| folder.join(format!("task-{segment}")));
         if batch.age > self.keep && transcripts.any(|path| path.exists()) {
             let bytes = bytes_below(&folder);
-            finds.push(find(What::Transcripts { folder }, "of its agents", bytes));
+            finds.push(find(
+                GarbageKind::Transcripts { folder },
+                "of its agents",
+                bytes,
+            ));
         }
     }
 }
@@ -252,7 +264,7 @@ impl Broom<'_> {
 pub fn empty_folders(
     state: &StateFolder,
     database: &pleach_log::database::Database,
-) -> Result<Vec<Find>, GcError> {
+) -> Result<Vec<Garbage>, GcError> {
     let batches = state.batch(0);
     let batches = batches.parent().unwrap_or(Path::new("/"));
     let mut finds = Vec::new();
@@ -271,8 +283,8 @@ pub fn empty_folders(
             && !is_owned(&folder)?
             && database.load(number)?.is_none()
         {
-            finds.push(Find {
-                what: What::EmptyFolder { folder },
+            finds.push(Garbage {
+                what: GarbageKind::EmptyFolder { folder },
                 batch: Some(number),
                 number: None,
                 name: "of a batch that never started".to_owned(),
@@ -286,15 +298,15 @@ pub fn empty_folders(
 }
 
 /// Worktrees go first: what is in them is kept then, and their branches are free.
-fn order(what: &What) -> u8 {
+fn order(what: &GarbageKind) -> u8 {
     match what {
-        What::Worktree { .. } | What::Resolution { .. } => 0,
-        What::KeptWork { .. } => 1,
-        What::Branch { .. } => 2,
-        What::Transcripts { .. } => 3,
-        What::Socket { .. } => 4,
-        What::EmptyFolder { .. } => 5,
-        What::Damaged { .. } => 6,
+        GarbageKind::Worktree { .. } | GarbageKind::Resolution { .. } => 0,
+        GarbageKind::KeptWork { .. } => 1,
+        GarbageKind::Branch { .. } => 2,
+        GarbageKind::Transcripts { .. } => 3,
+        GarbageKind::Socket { .. } => 4,
+        GarbageKind::EmptyFolder { .. } => 5,
+        GarbageKind::Damaged { .. } => 6,
     }
 }
 

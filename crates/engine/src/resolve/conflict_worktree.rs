@@ -11,8 +11,8 @@ use pleach_git::worktree::{CONFLICT_BRANCHES, Worktree, WorktreeSpec};
 use pleach_log::batch_paths::conflict_folder;
 use pleach_system::state_folder::StateFolder;
 
-use super::note::Note;
-use super::{Cleared, ResolveError};
+use super::note::ResolutionNote;
+use super::{ClearedResolution, ResolveError};
 use crate::stored_batch::StoredBatch;
 
 /// Whoever begins or ends a resolution holds it.
@@ -20,8 +20,13 @@ const LOCK: &str = "resolve.lock";
 
 impl StoredBatch {
     /// Where a conflict of a task is resolved.
-    pub(crate) fn desk<'s>(&self, state: &StateFolder, store: &'s Store, task: usize) -> Desk<'s> {
-        Desk {
+    pub(crate) fn conflict_worktree<'s>(
+        &self,
+        state: &StateFolder,
+        store: &'s Store,
+        task: usize,
+    ) -> ConflictWorktree<'s> {
+        ConflictWorktree {
             store,
             batch: self.number,
             segment: self.segment(task),
@@ -32,7 +37,7 @@ impl StoredBatch {
 
 /// Where one conflict is resolved.
 #[derive(Debug, Clone)]
-pub(crate) struct Desk<'s> {
+pub(crate) struct ConflictWorktree<'s> {
     pub(crate) store: &'s Store,
     pub(crate) batch: BatchNumber,
     /// The task, as it is written in names.
@@ -41,7 +46,7 @@ pub(crate) struct Desk<'s> {
     pub(crate) trees: PathBuf,
 }
 
-impl Desk<'_> {
+impl ConflictWorktree<'_> {
     /// The folder and its age, if it is there.
     pub(crate) fn folder(&self) -> Option<(PathBuf, Duration)> {
         let worktree = Worktree::on_branch(self.store, &self.branch())?;
@@ -51,11 +56,12 @@ impl Desk<'_> {
 
     /// Whether anything of a resolution is there, a folder or what is left of one.
     pub(crate) fn is_in_use(&self) -> bool {
-        self.folder().is_some() || Note::load(self.store, &ref_segment(&self.branch())).is_some()
+        self.folder().is_some()
+            || ResolutionNote::load(self.store, &ref_segment(&self.branch())).is_some()
     }
 
     /// Keeps what is in the folder and takes it away, whatever became of it; nothing, if there is none.
-    pub(crate) fn clear(&self) -> Result<Option<Cleared>, ResolveError> {
+    pub(crate) fn clear(&self) -> Result<Option<ClearedResolution>, ResolveError> {
         let _lock = self.lock()?;
         self.clear_away()
     }
@@ -65,9 +71,9 @@ impl Desk<'_> {
     }
 
     /// The worktree and what is noted of it, if a resolution is under way.
-    pub(super) fn open(&self) -> Result<Option<(Worktree, Note)>, ResolveError> {
+    pub(super) fn open(&self) -> Result<Option<(Worktree, ResolutionNote)>, ResolveError> {
         let branch = self.branch();
-        let Some(note) = Note::load(self.store, &ref_segment(&branch)) else {
+        let Some(note) = ResolutionNote::load(self.store, &ref_segment(&branch)) else {
             return Ok(None);
         };
         let worktree = Worktree::on_branch(self.store, &branch);
@@ -80,14 +86,14 @@ impl Desk<'_> {
     }
 
     /// Under the lock.
-    pub(super) fn clear_away(&self) -> Result<Option<Cleared>, ResolveError> {
+    pub(super) fn clear_away(&self) -> Result<Option<ClearedResolution>, ResolveError> {
         let mut basis = None;
         let mut cleared = None;
         if let Some(worktree) = Worktree::on_branch(self.store, &self.branch()) {
             basis = Some(worktree.basis().clone());
             let path = worktree.path().to_owned();
             let kept = worktree.retire(self.store, &self.keep_name())?;
-            cleared = Some(Cleared { path, kept });
+            cleared = Some(ClearedResolution { path, kept });
         }
         let name = format!("refs/heads/{}", self.branch());
         if let Some(commit) = self.store.ref_commit(&name)? {
@@ -100,12 +106,15 @@ impl Desk<'_> {
         Ok(cleared)
     }
 
-    pub(super) fn save_note(&self, note: &Note) -> Result<(), ResolveError> {
+    pub(super) fn save_note(&self, note: &ResolutionNote) -> Result<(), ResolveError> {
         Ok(note.save(self.store, &ref_segment(&self.branch()))?)
     }
 
     fn delete_note(&self) -> Result<(), ResolveError> {
-        Ok(Note::delete(self.store, &ref_segment(&self.branch()))?)
+        Ok(ResolutionNote::delete(
+            self.store,
+            &ref_segment(&self.branch()),
+        )?)
     }
 
     pub(super) fn spec(&self, basis: CommitId) -> WorktreeSpec {

@@ -7,7 +7,7 @@ const LONGEST: usize = 64;
 
 /// The colours and weights that are chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Pen {
+pub(super) struct TextStyle {
     foreground: Option<String>,
     background: Option<String>,
     /// A bit for each of 1 (bold) to 9 (struck out).
@@ -16,7 +16,7 @@ pub(super) struct Pen {
     begun: Vec<u8>,
 }
 
-impl Pen {
+impl TextStyle {
     /// Takes in what is printed next; sequences may be cut anywhere.
     pub(super) fn take(&mut self, mut bytes: &[u8]) {
         loop {
@@ -114,14 +114,14 @@ mod tests {
     #[track_caller]
     fn check(printed: &str, opening: &str) {
         let printed = printed.replace('^', "\x1b[");
-        let mut whole = Pen::default();
+        let mut whole = TextStyle::default();
         whole.take(printed.as_bytes());
         assert_eq!(
             whole.opening().replace("\x1b[", "^"),
             opening,
             "{printed:?}"
         );
-        let mut cut = Pen::default();
+        let mut cut = TextStyle::default();
         for byte in printed.bytes() {
             cut.take(&[byte]);
         }

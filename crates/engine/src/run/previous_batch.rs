@@ -3,7 +3,7 @@
 use super::RunError;
 
 use pleach_git::git::{Git, Store};
-use pleach_log::database::{Among, BatchFilter, Database};
+use pleach_log::database::{BatchFilter, BatchScope, Database};
 use pleach_log::earlier::BuildsOn;
 
 use super::request::RunRequest;
@@ -14,7 +14,7 @@ const LAST: &str = "last";
 
 /// The last batch of a project that has a branch.
 #[derive(Debug)]
-pub(super) struct LastBatch {
+pub(super) struct PreviousBatch {
     /// The full name of its branch in the user's repository.
     pub(super) branch: String,
     /// The branch of the server that it is meant for.
@@ -23,7 +23,7 @@ pub(super) struct LastBatch {
     pub(super) stands_on: Vec<BuildsOn>,
 }
 
-impl LastBatch {
+impl PreviousBatch {
     /// The last batch, if that is the base that is asked for.
     pub(super) fn asked_for(request: &RunRequest) -> Result<Option<Self>, RunError> {
         if request.settings.base.as_deref() != Some(LAST) {
@@ -36,18 +36,18 @@ impl LastBatch {
         let project = Store::name_of(&Git::find()?, &request.state.stores(), &request.folder)?;
         let filter = BatchFilter {
             project: Some(&project),
-            among: Among::All,
+            among: BatchScope::All,
         };
         for row in database.batches(filter)? {
             let stored = StoredBatch::load(&database, row.id).ok();
-            if let Some(last) = stored.and_then(|stored| Self::of(&stored)) {
+            if let Some(last) = stored.and_then(|stored| Self::from_stored(&stored)) {
                 return Ok(Some(last));
             }
         }
         Err(RunError::NoLastBatch)
     }
 
-    fn of(stored: &StoredBatch) -> Option<Self> {
+    fn from_stored(stored: &StoredBatch) -> Option<Self> {
         let (branch, _) = stored.batch.published.clone()?;
         let record = &stored.record;
         let woven = stored.batch.woven.iter();

@@ -2,12 +2,12 @@
 
 use pleach_domain::id::BatchNumber;
 
-use super::Origin;
+use super::KeptOrigin;
 use crate::stored_batch::StoredBatch;
 
 /// What the name of a ref says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Meant<'a> {
+pub(super) struct KeptName<'a> {
     pub(super) batch: BatchNumber,
     segment: &'a str,
     /// None for what stood on the branch of a task, and for what a person made of a conflict.
@@ -15,7 +15,7 @@ pub(super) struct Meant<'a> {
     by_hand: bool,
 }
 
-impl<'a> Meant<'a> {
+impl<'a> KeptName<'a> {
     pub(super) fn parse(name: &'a str) -> Option<Self> {
         if let Some(rest) = name.strip_prefix("pleach/task-") {
             let (batch, segment) = rest.split_once('/')?;
@@ -60,10 +60,10 @@ impl<'a> Meant<'a> {
             .or(Some(stored.batch.tasks[position].attempts).filter(|last| *last > 0))
     }
 
-    pub(super) fn origin(&self, stored: &StoredBatch, position: usize) -> Origin {
+    pub(super) fn origin(&self, stored: &StoredBatch, position: usize) -> KeptOrigin {
         let attempt = self.attempt(stored, position).filter(|_| !self.by_hand);
         let facts = attempt.and_then(|attempt| stored.attempt(position, attempt));
-        Origin {
+        KeptOrigin {
             batch: self.batch,
             batch_id: stored.id,
             task: stored.batch.tasks[position].design.id.clone(),
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn names_of_kept_work_say_whose_it_is() {
         let meant = |batch, segment, attempt| {
-            Some(Meant {
+            Some(KeptName {
                 batch: BatchNumber(batch),
                 segment,
                 attempt,
@@ -89,7 +89,7 @@ mod tests {
             })
         };
         let by_hand = |batch, segment| {
-            Some(Meant {
+            Some(KeptName {
                 batch: BatchNumber(batch),
                 segment,
                 attempt: None,
@@ -105,7 +105,7 @@ mod tests {
             ("moved/refs-2fheads", None),
             ("batch-x/task-1/attempt-1", None),
         ] {
-            assert_eq!(Meant::parse(name), expected, "{name}");
+            assert_eq!(KeptName::parse(name), expected, "{name}");
         }
     }
 }

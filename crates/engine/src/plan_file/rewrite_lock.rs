@@ -15,11 +15,11 @@ const MOST_PAUSES: u32 = 1000;
 
 /// Held while a plan is rewritten.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct RewriteLock {
     _folder: Option<File>,
 }
 
-impl Turn {
+impl RewriteLock {
     /// Waits for the others, and goes on without a turn if that takes long or cannot be had.
     pub(super) fn wait_for(plan: &Path) -> Self {
         Self {

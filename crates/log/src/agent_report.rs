@@ -11,7 +11,7 @@ use pleach_system::text::last_line::last_line;
 
 /// What an agent has said so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct AgentReport {
     /// The last thing that it does, on one line.
     pub action: Option<String>,
     /// What it took since it began.
@@ -22,19 +22,19 @@ pub struct Said {
 
 /// A line such as `{"pleach": {"tokens": 1200, "usd": 0.03, "action": "runs the tests"}}`.
 #[derive(Deserialize)]
-struct Line {
-    pleach: Words,
+struct ReportLine {
+    pleach: ReportFields,
 }
 
 /// Numbers are of the whole attempt so far, not of one step.
 #[derive(Deserialize)]
-struct Words {
+struct ReportFields {
     tokens: Option<u64>,
     usd: Option<f64>,
     action: Option<String>,
 }
 
-impl Said {
+impl AgentReport {
     /// Takes in a line of any agent.
     pub fn hear(&mut self, line: &[u8]) {
         match Entry::from_line(line) {
@@ -79,8 +79,8 @@ impl Said {
     /// Takes in a line of any command.
     fn hear_command(&mut self, line: &[u8]) {
         let words = line.trim_ascii_start().starts_with(b"{");
-        let words = words.then(|| serde_json::from_slice::<Line>(line).ok());
-        let Some(Line { pleach }) = words.flatten() else {
+        let words = words.then(|| serde_json::from_slice::<ReportLine>(line).ok());
+        let Some(ReportLine { pleach }) = words.flatten() else {
             if let Some(line) = last_line(line) {
                 self.action = Some(line);
             }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn said(lines: &[&str]) -> (Option<String>, u64, u64) {
-        let mut said = Said::default();
+        let mut said = AgentReport::default();
         for line in lines {
             said.hear(line.as_bytes());
         }

@@ -9,7 +9,7 @@ use super::{Call, GitError};
 
 /// As much of what git printed as was wanted.
 #[derive(Debug)]
-pub struct Beginning {
+pub struct OutputStart {
     pub bytes: Vec<u8>,
     /// Whether there is more.
     pub is_cut: bool,
@@ -17,7 +17,7 @@ pub struct Beginning {
 
 impl Call {
     /// Runs the call and returns at most so many bytes of what it printed; it ends early if it prints more.
-    pub fn beginning(mut self, most: usize) -> Result<Beginning, GitError> {
+    pub fn beginning(mut self, most: usize) -> Result<OutputStart, GitError> {
         let what = self.what();
         let failed = |source| GitError::Io {
             what: what.clone(),
@@ -40,13 +40,13 @@ impl Call {
 }
 
 /// Reads one byte more than is wanted; whoever goes on writing then has nobody to write to.
-fn read(printed: PipeReader, most: usize) -> std::io::Result<Beginning> {
+fn read(printed: PipeReader, most: usize) -> std::io::Result<OutputStart> {
     let mut bytes = Vec::new();
     let enough = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     printed.take(enough).read_to_end(&mut bytes)?;
     let is_cut = bytes.len() > most;
     bytes.truncate(most);
-    Ok(Beginning { bytes, is_cut })
+    Ok(OutputStart { bytes, is_cut })
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    fn begun(script: &str, most: usize) -> Result<Beginning, GitError> {
+    fn begun(script: &str, most: usize) -> Result<OutputStart, GitError> {
         Call::of(Path::new("/bin/sh"))
             .args(["-c", script])
             .beginning(most)

@@ -14,15 +14,15 @@ use rustix::process::geteuid;
 use tempfile::TempDir;
 
 use super::WeaveError;
-use super::objects::Objects;
+use super::objects::WeaveObjects;
 use crate::git::{
-    Call, Checkout, CommitId, Git, Identity, Place, Repository, Store, alternate_line,
+    Call, CallPlace, Checkout, CommitId, Git, Identity, Repository, Store, alternate_line,
 };
 
 /// Below this, objects are stored one by one, as git itself does after a fetch.
 const LEAST_FOR_A_PACK: usize = 100;
 
-/// Nothing in the loom outlives it, so what git writes there need be neither small nor safe.
+/// Nothing in the weave folder outlives it, so what git writes there need be neither small nor safe.
 const SETTINGS: &str = "[core]\n\tbare = false\n\tcompression = 0\n\tfsync = none\n";
 
 const PREFIX: &str = "pleach-weave-";
@@ -33,7 +33,7 @@ const UNMARKED: Duration = Duration::from_mins(1);
 
 /// A place to weave in.
 #[derive(Debug)]
-pub struct Loom {
+pub struct WeaveFolder {
     git: Git,
     folder: TempDir,
     /// Tells others that the folder is in use, where nobody else looks after it.
@@ -66,12 +66,12 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> WeaveError {
     move |source| WeaveError::Io { path, source }
 }
 
-impl Loom {
-    /// A loom whose results go to a private store.
+impl WeaveFolder {
+    /// A weave folder whose results go to a private store.
     pub fn of_store(store: &Store) -> Result<Self, WeaveError> {
         let folder = store.scratch()?;
         let lender = Lender::Store(store.git_dir());
-        let mut loom = Self {
+        let mut weave_folder = Self {
             git: store.git.clone(),
             folder,
             held: None,
@@ -82,14 +82,14 @@ impl Loom {
             work_tree: None,
             also: None,
         };
-        loom.set_up(&store.git_dir().join("objects"))?;
+        weave_folder.set_up(&store.git_dir().join("objects"))?;
         if let Ok(checkout) = store.checkout() {
-            loom.follow(checkout)?;
+            weave_folder.follow(checkout)?;
         }
-        Ok(loom)
+        Ok(weave_folder)
     }
 
-    /// A loom whose results go straight to the user's repository.
+    /// A weave folder whose results go straight to the user's repository.
     pub fn of_repository(repository: &Repository) -> Result<Self, WeaveError> {
         let temporary = std::env::temp_dir();
         sweep(&temporary);
@@ -100,7 +100,7 @@ impl Loom {
             .tempdir_in(&temporary);
         let folder = made.map_err(failed(&temporary))?;
         let held = hold(folder.path()).map_err(failed(folder.path()))?;
-        let mut loom = Self {
+        let mut weave_folder = Self {
             git: repository.git().clone(),
             folder,
             held: Some(held),
@@ -114,9 +114,9 @@ impl Loom {
             work_tree: None,
             also: None,
         };
-        loom.set_up(&repository.checkout().common_dir.join("objects"))?;
-        loom.follow(repository.checkout())?;
-        Ok(loom)
+        weave_folder.set_up(&repository.checkout().common_dir.join("objects"))?;
+        weave_folder.follow(repository.checkout())?;
+        Ok(weave_folder)
     }
 
     /// The same, where commits of a store are known as well.
@@ -129,13 +129,13 @@ impl Loom {
         Ok(self)
     }
 
-    /// Begins a call whose new objects stay in the loom.
+    /// Begins a call whose new objects stay in the weave folder.
     pub(super) fn call(&self) -> Call {
         let empty = self.folder.path().join("empty");
         let work_tree = self.work_tree.as_deref().unwrap_or(&empty);
         let mut call = self
             .git
-            .call(Place::Ours(self.folder.path()))
+            .call(CallPlace::Ours(self.folder.path()))
             .work_tree(work_tree)
             .with_users_settings()
             .env("GIT_ATTR_NOSYSTEM", "0");
@@ -187,17 +187,17 @@ impl Loom {
         &self.identity
     }
 
-    pub(super) fn objects(&self) -> Result<Objects, WeaveError> {
+    pub(super) fn objects(&self) -> Result<WeaveObjects, WeaveError> {
         let folder = self.object_folder();
-        Objects::open(&folder, self.hash).map_err(failed(&folder))
+        WeaveObjects::open(&folder, self.hash).map_err(failed(&folder))
     }
 
-    /// Stores what was woven in the repository; until then nobody but the loom has it.
-    pub(super) fn store(&self, objects: &Objects) -> Result<(), WeaveError> {
+    /// Stores what was woven in the repository; until then nobody but the weave folder has it.
+    pub(super) fn store(&self, objects: &WeaveObjects) -> Result<(), WeaveError> {
         let call = match &self.lender {
-            Lender::Store(git_dir) => self.git.call(Place::Ours(git_dir)),
+            Lender::Store(git_dir) => self.git.call(CallPlace::Ours(git_dir)),
             Lender::Users { folder, written } => {
-                let call = self.git.call(Place::Users(folder));
+                let call = self.git.call(CallPlace::Users(folder));
                 written.iter().fold(call, |call, path| call.writing(path))
             }
         };

@@ -4,23 +4,27 @@ use pleach_git::git::{CommitId, Store, count_of_commits};
 use pleach_system::text::causes::with_causes;
 use pleach_system::text::shell_words::line;
 
-use super::errand::{Ended, Errand, IfFound};
-use super::scan::{Finding, News, ScanError, scan};
+use super::job::{IfFound, LandingJob, LandingOutcome};
+use super::scan::{Finding, NewCommits, ScanError, scan};
 
 /// So many findings are named, and the rest counted.
 const MOST_FINDINGS: usize = 5;
 
-impl Errand {
+impl LandingJob {
     /// Nothing leaves the machine that should not: everything counts that no branch of the server has, the user's
     /// own commits below the base too.
-    pub(super) fn look_over(&self, store: &Store, there: &[CommitId]) -> Result<(), Ended> {
+    pub(super) fn look_over(
+        &self,
+        store: &Store,
+        there: &[CommitId],
+    ) -> Result<(), LandingOutcome> {
         if self.if_found == IfFound::GoOn {
             return Ok(());
         }
         let failed = |error: ScanError| {
             let why = with_causes(&error);
             let because = format!("could not check for secrets before the push: {why}");
-            Ended::not(because, None)
+            LandingOutcome::failed(because, None)
         };
         let found = scan(store, there, &self.tip, &self.hider).map_err(failed)?;
         if found.is_empty() {
@@ -34,7 +38,8 @@ impl Errand {
         if found.len() > MOST_FINDINGS {
             words.push(format!("and {} more", found.len() - MOST_FINDINGS));
         }
-        let own = News::of(store, there, &self.base).map_err(|error| failed(error.into()))?;
+        let own =
+            NewCommits::find(store, there, &self.base).map_err(|error| failed(error.into()))?;
         let along = match own.commits.len() {
             0 => String::new(),
             number => format!(
@@ -56,7 +61,7 @@ impl Errand {
             }
             Err(_) => format!("to push it as it is: {anyway}"),
         };
-        Err(Ended::not(because, hint))
+        Err(LandingOutcome::failed(because, hint))
     }
 
     /// The commands before and after a person takes out what was found: one new commit, as every commit that is

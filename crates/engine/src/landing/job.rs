@@ -4,7 +4,7 @@
 //! what their account says.
 
 use pleach_domain::choice::{ForgeKind, Landing};
-use pleach_git::git::{CommitId, Logins, Pauses, PushError, ServerBranches, Store, Target};
+use pleach_git::git::{CommitId, Logins, Pauses, PushError, PushTarget, ServerBranches, Store};
 use pleach_git::weave::tree_of;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::process::Cancel;
@@ -14,15 +14,17 @@ use pleach_system::text::causes::with_causes;
 use std::path::PathBuf;
 
 use super::body::{self, Account};
-use super::effects::Effects;
-use crate::forge::{Draft, ForgeError, Project, connect, open_pull_request, recognise};
+use super::effects::CommitEffects;
+use crate::forge::{
+    ForgeError, ForgeProject, PullRequestDraft, connect, open_pull_request, recognise,
+};
 
 /// More names than anybody needs; a limit against going on for ever.
 const MOST_NAMES: usize = 1_000;
 
 /// What is to be brought where.
 #[derive(Debug)]
-pub(crate) struct Errand {
+pub(crate) struct LandingJob {
     /// The commit that is pushed.
     pub(crate) tip: CommitId,
     /// The commit that it was woven onto.
@@ -74,11 +76,11 @@ pub(crate) enum IfFound {
 
 /// How it went.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum LandingOutcome {
     /// It is there.
     Landed { pr_url: Option<String> },
     /// It is not, or not all of it.
-    Not {
+    Failed {
         because: String,
         hint: Option<String>,
         /// Whether there is no server to push to.
@@ -87,12 +89,12 @@ pub(crate) enum Ended {
     /// Nothing was pushed, because the target has moved on to this commit.
     BaseMoved(CommitId),
     /// Nothing was pushed, because the branch of the server cannot be added to any more.
-    Apart { because: String },
+    Diverged { because: String },
 }
 
-impl Ended {
-    pub(super) fn not(because: String, hint: impl Into<Option<String>>) -> Self {
-        Self::Not {
+impl LandingOutcome {
+    pub(super) fn failed(because: String, hint: impl Into<Option<String>>) -> Self {
+        Self::Failed {
             because,
             hint: hint.into(),
             no_server: false,
@@ -101,34 +103,39 @@ impl Ended {
 }
 
 /// Tells what happens on the way.
-pub(crate) trait Told {
+pub(crate) trait LandingObserver {
     /// A branch of the server is about to be moved to a commit, and why it has another name than usual; whether that is
     /// stored.
     fn is_pushing(&mut self, branch: &str, commit: &CommitId, because: Option<String>) -> bool;
     /// A branch of the server is at a commit; returns when that is stored.
     fn pushed(&mut self, branch: &str, commit: &CommitId);
     /// What is left to do starts no program, and nobody needs to wait for it.
-    fn only_asks_from_now_on(&mut self);
+    fn no_more_programs(&mut self);
     /// Something worth a line.
     fn note(&mut self, note: String);
 }
 
-impl Errand {
+impl LandingJob {
     /// Does it.
-    pub(crate) fn run(mut self, store: &Store, logins: &Logins, told: &mut dyn Told) -> Ended {
-        match Effects::of(store, &self.base, &self.there(), &self.tip) {
+    pub(crate) fn run(
+        mut self,
+        store: &Store,
+        logins: &Logins,
+        observer: &mut dyn LandingObserver,
+    ) -> LandingOutcome {
+        match CommitEffects::find(store, &self.base, &self.there(), &self.tip) {
             Ok(effects) => self.account.effects = effects,
             Err(error) => {
                 let why = with_causes(&error);
-                told.note(format!(
+                observer.note(format!(
                     "could not find out which commits close issues or mention people: {why}"
                 ));
             }
         }
         if !self.account.effects.is_empty() {
-            told.note(body::effects(&self.account.effects));
+            observer.note(body::effects(&self.account.effects));
         }
-        self.try_to_run(store, logins, told)
+        self.try_to_run(store, logins, observer)
             .unwrap_or_else(|ended| ended)
     }
 
@@ -136,17 +143,17 @@ impl Errand {
         &mut self,
         store: &Store,
         logins: &Logins,
-        told: &mut dyn Told,
-    ) -> Result<Ended, Ended> {
-        self.write_body(told);
+        observer: &mut dyn LandingObserver,
+    ) -> Result<LandingOutcome, LandingOutcome> {
+        self.write_body(observer);
         let failed = |error: pleach_git::git::StoreError| {
             let hint = error.hint();
-            Ended::not(with_causes(&error), hint)
+            LandingOutcome::failed(with_causes(&error), hint)
         };
         let remote = store.remote().map_err(failed)?;
         let Some(_) = remote else {
             let hint = format!("run `git remote add origin URL`, then `{}`", self.again);
-            return Err(Ended::Not {
+            return Err(LandingOutcome::Failed {
                 because: "the repository has no remote to push to".to_owned(),
                 hint: Some(hint),
                 no_server: true,
@@ -155,43 +162,46 @@ impl Errand {
         self.go_on()?;
         let mut server = store
             .fetch_target(self.target.as_deref(), logins, &self.pauses())
-            .map_err(|error| Ended::not(with_causes(&error), error.hint()))?;
+            .map_err(|error| LandingOutcome::failed(with_causes(&error), error.hint()))?;
         self.go_on()?;
-        self.recognise_own_push(&server, told);
+        self.recognise_own_push(&server, observer);
         self.look_over(store, &server.tips())?;
         self.go_on()?;
-        let target = self.look_at_target(store, server.target.take(), told)?;
+        let target = self.look_at_target(store, server.target.take(), observer)?;
         self.go_on()?;
-        let branch = self.push(store, &server, logins, told)?;
+        let branch = self.push(store, &server, logins, observer)?;
         crash_point(CrashPoint::ResultPushed);
-        told.pushed(&branch, &self.tip);
+        observer.pushed(&branch, &self.tip);
         crash_point(CrashPoint::PushStored);
         if self.landing != Landing::PullRequest {
             if let Some(page) = page(store, &branch, target.as_deref()) {
-                told.note(format!("a pull request can be opened at {page}"));
+                observer.note(format!("a pull request can be opened at {page}"));
             }
-            return Ok(Ended::Landed { pr_url: None });
+            return Ok(LandingOutcome::Landed { pr_url: None });
         }
         self.go_on()?;
-        self.open(store, logins, &branch, target, told)
+        self.open(store, logins, &branch, target, observer)
     }
 
     /// What is on the server because a process died there, or an answer was lost, is added to and never left behind.
-    fn recognise_own_push(&mut self, server: &ServerBranches, told: &mut dyn Told) {
+    fn recognise_own_push(&mut self, server: &ServerBranches, observer: &mut dyn LandingObserver) {
         let is_there =
             |(branch, commit): &(String, CommitId)| server.tip_of(branch) == Some(commit);
         let meant = self.pushing.take().filter(is_there);
         let meant = meant.filter(|meant| self.pushed.as_ref() != Some(meant));
         if let Some((branch, commit)) = meant {
-            told.pushed(&branch, &commit);
+            observer.pushed(&branch, &commit);
             self.pushed = Some((branch, commit));
         }
     }
 
     /// Ends it if somebody wants that.
-    fn go_on(&self) -> Result<(), Ended> {
+    fn go_on(&self) -> Result<(), LandingOutcome> {
         if self.stop.is_cancelled() {
-            return Err(Ended::not("landing was cancelled".to_owned(), None));
+            return Err(LandingOutcome::failed(
+                "landing was cancelled".to_owned(),
+                None,
+            ));
         }
         Ok(())
     }
@@ -209,12 +219,12 @@ impl Errand {
         )
     }
 
-    fn write_body(&self, told: &mut dyn Told) {
+    fn write_body(&self, observer: &mut dyn LandingObserver) {
         let (title, body) = self.text();
         let text = format!("{title}\n\n{body}");
         if let Err(error) = write_private(&self.body_file, &text) {
             let path = self.body_file.display();
-            told.note(format!(
+            observer.note(format!(
                 "could not write the text of the pull request to {path}: {error}"
             ));
         }
@@ -230,12 +240,12 @@ impl Errand {
     fn look_at_target(
         &self,
         store: &Store,
-        target: Option<Target>,
-        told: &mut dyn Told,
-    ) -> Result<Option<String>, Ended> {
+        target: Option<PushTarget>,
+        observer: &mut dyn LandingObserver,
+    ) -> Result<Option<String>, LandingOutcome> {
         let nowhere = || {
             let because = "its base is not on any branch of the server".to_owned();
-            Ended::not(because, None)
+            LandingOutcome::failed(because, None)
         };
         let Some(target) = target else {
             return self.is_first_base.then_some(None).ok_or_else(nowhere);
@@ -250,9 +260,9 @@ impl Errand {
                 "push {target} first, or set another base; then `{}`",
                 self.again
             );
-            return Err(Ended::not(because, hint));
+            return Err(LandingOutcome::failed(because, hint));
         };
-        self.compare(store, &target, there, told)?;
+        self.compare(store, &target, there, observer)?;
         Ok(Some(target))
     }
 
@@ -262,32 +272,34 @@ impl Errand {
         store: &Store,
         target: &str,
         there: CommitId,
-        told: &mut dyn Told,
-    ) -> Result<(), Ended> {
+        observer: &mut dyn LandingObserver,
+    ) -> Result<(), LandingOutcome> {
         let is_before = |early: &CommitId, late: &CommitId| {
             store
                 .is_ancestor(early, late)
-                .map_err(|error| Ended::not(with_causes(&error), None))
+                .map_err(|error| LandingOutcome::failed(with_causes(&error), None))
         };
-        let tree =
-            |commit| tree_of(store, commit).map_err(|error| Ended::not(with_causes(&error), None));
+        let tree = |commit| {
+            tree_of(store, commit)
+                .map_err(|error| LandingOutcome::failed(with_causes(&error), None))
+        };
         let has_base = is_before(&self.base, &there)?;
         if !has_base && !self.is_first_base {
             // It was brought to a branch of this machine before, whose commits are nobody else's business.
-            return Err(Ended::BaseMoved(there));
+            return Err(LandingOutcome::BaseMoved(there));
         }
         if is_before(&there, &self.tip)? {
             return Ok(());
         }
         if tree(&there)? == tree(&self.tip)? {
-            told.note(format!("{target} already contains everything"));
-            return Err(Ended::Landed { pr_url: None });
+            observer.note(format!("{target} already contains everything"));
+            return Err(LandingOutcome::Landed { pr_url: None });
         }
         if self.if_moved == IfMoved::Tell && has_base {
-            return Err(Ended::BaseMoved(there));
+            return Err(LandingOutcome::BaseMoved(there));
         }
         let at = &there.as_str()[..12];
-        told.note(format!(
+        observer.note(format!(
             "{target} is now at {at} on the server; the result is based on an earlier commit"
         ));
         Ok(())
@@ -299,14 +311,14 @@ impl Errand {
         store: &Store,
         server: &ServerBranches,
         logins: &Logins,
-        told: &mut dyn Told,
-    ) -> Result<String, Ended> {
+        observer: &mut dyn LandingObserver,
+    ) -> Result<String, LandingOutcome> {
         let failed = |error: PushError| {
             let hint = error.hint();
-            Ended::not(with_causes(&error), hint)
+            LandingOutcome::failed(with_causes(&error), hint)
         };
         if let Some((branch, commit)) = &self.pushed {
-            self.mean_to_push(branch, None, told)?;
+            self.mean_to_push(branch, None, observer)?;
             return match store.push(&self.tip, branch, Some(commit), logins, &self.pauses()) {
                 Ok(_) => Ok(branch.clone()),
                 // Whoever deleted it or added to it had a reason, so nothing is forced.
@@ -314,7 +326,7 @@ impl Errand {
                     error @ (PushError::Gone { .. }
                     | PushError::Taken { .. }
                     | PushError::NotForward { .. }),
-                ) => Err(Ended::Apart {
+                ) => Err(LandingOutcome::Diverged {
                     because: with_causes(&error),
                 }),
                 Err(error) => Err(failed(error)),
@@ -330,7 +342,7 @@ impl Errand {
                 _ => format!("{}-{number}", self.branch),
             };
             if server.tip_of(&branch).is_none_or(|at| *at == self.tip) {
-                self.mean_to_push(&branch, somebody_elses.as_deref(), told)?;
+                self.mean_to_push(&branch, somebody_elses.as_deref(), observer)?;
                 match store.push(&self.tip, &branch, None, logins, &self.pauses()) {
                     Ok(_) => return Ok(branch),
                     // Somebody was faster.
@@ -344,7 +356,7 @@ impl Errand {
             "the server already has {MOST_NAMES} branches named like {}",
             self.branch
         );
-        Err(Ended::not(because, None))
+        Err(LandingOutcome::failed(because, None))
     }
 
     /// Notes what is about to be pushed, and where: a branch of the name that it should have may be somebody else's.
@@ -352,12 +364,15 @@ impl Errand {
         &self,
         branch: &str,
         somebody_elses: Option<&str>,
-        told: &mut dyn Told,
-    ) -> Result<(), Ended> {
+        observer: &mut dyn LandingObserver,
+    ) -> Result<(), LandingOutcome> {
         let because = somebody_elses
             .map(|other| format!("{other} on the server does not belong to this batch"));
-        if !told.is_pushing(branch, &self.tip, because) {
-            return Err(Ended::not("landing was interrupted".to_owned(), None));
+        if !observer.is_pushing(branch, &self.tip, because) {
+            return Err(LandingOutcome::failed(
+                "landing was interrupted".to_owned(),
+                None,
+            ));
         }
         crash_point(CrashPoint::PushMeant);
         self.go_on()
@@ -369,40 +384,41 @@ impl Errand {
         logins: &Logins,
         branch: &str,
         target: Option<String>,
-        told: &mut dyn Told,
-    ) -> Result<Ended, Ended> {
+        observer: &mut dyn LandingObserver,
+    ) -> Result<LandingOutcome, LandingOutcome> {
         let by_hand = page(store, branch, target.as_deref());
         let address = store.remote_by_its_real_name();
         let Ok(Some(address)) = address else {
-            return Ok(self.without_forge(branch, "", by_hand, told));
+            return Ok(self.without_forge(branch, "", by_hand, observer));
         };
         let project = match recognise(&address, self.forge) {
             Ok(project) => project,
             Err(why) => {
                 let why = format!(" ({why})");
-                return Ok(self.without_forge(branch, &why, by_hand, told));
+                return Ok(self.without_forge(branch, &why, by_hand, observer));
             }
         };
         let Some(target) = target else {
             let because = "the server has no branch for the pull request".to_owned();
-            return Err(Ended::not(because, None));
+            return Err(LandingOutcome::failed(because, None));
         };
         let (title, body) = self.text();
-        let draft = Draft {
+        let draft = PullRequestDraft {
             head: branch.to_owned(),
             base: target.clone(),
             title,
             body,
         };
         let login = project.login(store, logins);
-        let login = login.map_err(|error| Ended::not(with_causes(&error), error.hint()))?;
-        told.only_asks_from_now_on();
+        let login =
+            login.map_err(|error| LandingOutcome::failed(with_causes(&error), error.hint()))?;
+        observer.no_more_programs();
         self.go_on()?;
         let opened = connect(&project, login)
             .and_then(|forge| open_pull_request(&*forge, &draft, &self.pauses()))
-            .or_else(|error| self.not_opened(&error, &project, &draft, told))?;
+            .or_else(|error| self.not_opened(&error, &project, &draft, observer))?;
         crash_point(CrashPoint::PullRequestOpened);
-        Ok(Ended::Landed {
+        Ok(LandingOutcome::Landed {
             pr_url: Some(opened.url),
         })
     }
@@ -410,12 +426,12 @@ impl Errand {
     fn not_opened(
         &self,
         error: &ForgeError,
-        project: &Project,
-        draft: &Draft,
-        told: &mut dyn Told,
-    ) -> Result<crate::forge::PullRequest, Ended> {
+        project: &ForgeProject,
+        draft: &PullRequestDraft,
+        observer: &mut dyn LandingObserver,
+    ) -> Result<crate::forge::PullRequest, LandingOutcome> {
         if let Some(there) = error.pull_request() {
-            told.note(with_causes(error));
+            observer.note(with_causes(error));
             return Ok(there.clone());
         }
         let page = project.compare_url(&draft.base, &draft.head);
@@ -429,7 +445,7 @@ impl Errand {
             "pushed {}, but could not open a pull request: {why}",
             draft.head
         );
-        Err(Ended::not(because, hint))
+        Err(LandingOutcome::failed(because, hint))
     }
 
     fn without_forge(
@@ -437,15 +453,15 @@ impl Errand {
         branch: &str,
         why: &str,
         by_hand: Option<String>,
-        told: &mut dyn Told,
-    ) -> Ended {
+        observer: &mut dyn LandingObserver,
+    ) -> LandingOutcome {
         let file = self.body_file.display();
         let by_hand = by_hand.map(|page| format!("; open one yourself: {page}"));
-        told.note(format!(
+        observer.note(format!(
             "pushed {branch}; Pleach cannot open a pull request there{why}; its text is in {file}{}",
             by_hand.unwrap_or_default()
         ));
-        Ended::Landed { pr_url: None }
+        LandingOutcome::Landed { pr_url: None }
     }
 }
 

@@ -9,13 +9,13 @@ use pleach_system::files::plain_file::{self, LARGEST_INDEX};
 use super::CaptureError;
 use super::overlay::Overlay;
 use super::staging::Staging;
-use super::walk::{self, Kind};
+use super::walk::{self, LooseKind};
 use crate::git::{nul_separated, os_str};
-use crate::index::{Index, Lookup, Shared, folder_of};
+use crate::index::{EntryLookup, Index, SharedIndex, folder_of};
 
 /// What an agent's own index says.
 #[derive(Default)]
-pub(super) struct Theirs {
+pub(super) struct AgentIndex {
     /// Names that are not expected.
     new: Vec<Vec<u8>>,
     /// Names of files that the agent's git does not want to be there.
@@ -26,17 +26,17 @@ impl Staging<'_> {
     /// Reads the agent's own index, if it is another one than it was given.
     pub(super) fn theirs(
         &self,
-        lookup: &Lookup<'_>,
+        lookup: &EntryLookup<'_>,
         pristine: &[u8],
-    ) -> Result<Theirs, CaptureError> {
+    ) -> Result<AgentIndex, CaptureError> {
         let index = self.worktree.git_folder().join("index");
         // An index that the agent spoilt says nothing, and that must not cost the rest.
         let bytes = plain_file::read(&index, LARGEST_INDEX).unwrap_or_default();
         if bytes.is_empty() || bytes == pristine {
-            return Ok(Theirs::default());
+            return Ok(AgentIndex::default());
         }
         let Some(index) = Index::parse_any(&bytes, self.id_size()) else {
-            return Ok(Theirs::default());
+            return Ok(AgentIndex::default());
         };
         if index.is_sparse {
             return self.theirs_by_git(&bytes, lookup);
@@ -46,7 +46,7 @@ impl Staging<'_> {
         }
         // Both are sorted, and nearly the same.
         let mut known = lookup.entries.iter().map(|entry| &entry.path).peekable();
-        let mut theirs = Theirs::default();
+        let mut theirs = AgentIndex::default();
         for entry in index.entries {
             while known.next_if(|known| **known < entry.path).is_some() {}
             if known.peek() != Some(&&entry.path) {
@@ -58,14 +58,19 @@ impl Staging<'_> {
         Ok(theirs)
     }
 
-    fn theirs_in_two(&self, index: &Index<'_>, shared: &Shared, lookup: &Lookup<'_>) -> Theirs {
+    fn theirs_in_two(
+        &self,
+        index: &Index<'_>,
+        shared: &SharedIndex,
+        lookup: &EntryLookup<'_>,
+    ) -> AgentIndex {
         let file = format!("sharedindex.{}", shared.id);
         let file = self.worktree.git_folder().join(file);
         let bytes = plain_file::read(&file, LARGEST_INDEX).unwrap_or_default();
         let other = Index::parse(&bytes, self.id_size());
         let other = other.iter().flat_map(|index| &index.entries).enumerate();
         let other = other.filter(|(at, _)| !shared.deleted.contains(at));
-        let mut theirs = Theirs::default();
+        let mut theirs = AgentIndex::default();
         for entry in index.entries.iter().chain(other.map(|(_, entry)| entry)) {
             if lookup.position(&entry.path).is_none() {
                 theirs.new.push(entry.path.to_vec());
@@ -76,7 +81,11 @@ impl Staging<'_> {
         theirs
     }
 
-    fn theirs_by_git(&self, index: &[u8], lookup: &Lookup<'_>) -> Result<Theirs, CaptureError> {
+    fn theirs_by_git(
+        &self,
+        index: &[u8],
+        lookup: &EntryLookup<'_>,
+    ) -> Result<AgentIndex, CaptureError> {
         let copy = self.scratch.path().join("theirs");
         let written = fs::write(&copy, index);
         written.map_err(|source| CaptureError::Io {
@@ -85,7 +94,7 @@ impl Staging<'_> {
         })?;
         let list = ["ls-files", "-z", "-t", "--cached"];
         let listed = self.call().index(&copy).args(list).run()?;
-        let mut theirs = Theirs::default();
+        let mut theirs = AgentIndex::default();
         for line in nul_separated(&listed.stdout).filter(|_| listed.code == 0) {
             let path = line.get(2..).unwrap_or_default().to_vec();
             if lookup.position(&path).is_none() {
@@ -101,8 +110,8 @@ impl Staging<'_> {
     pub(super) fn chosen(
         &self,
         overlay: &Overlay,
-        lookup: &Lookup<'_>,
-        theirs: Theirs,
+        lookup: &EntryLookup<'_>,
+        theirs: AgentIndex,
     ) -> Result<Vec<Vec<u8>>, CaptureError> {
         let committed = overlay.entries.iter().filter(|(_, entry)| entry.is_some());
         let committed = committed.map(|(path, _)| path.clone());
@@ -110,9 +119,9 @@ impl Staging<'_> {
         let (mut files, mut links) = (Vec::new(), Vec::new());
         for path in names.filter(|path| lookup.position(path).is_none()) {
             match self.kind_of(&path, lookup) {
-                Some(Kind::File) => files.push(path),
-                Some(Kind::Link) => links.push(path),
-                Some(Kind::Folder) | None => {}
+                Some(LooseKind::File) => files.push(path),
+                Some(LooseKind::Link) => links.push(path),
+                Some(LooseKind::Folder) | None => {}
             }
         }
         let mut readable = Vec::with_capacity(files.len());
@@ -127,7 +136,7 @@ impl Staging<'_> {
     }
 
     /// What a name of an agent's stands for, if it is in the worktree and not behind a link.
-    fn kind_of(&self, path: &[u8], lookup: &Lookup<'_>) -> Option<Kind> {
+    fn kind_of(&self, path: &[u8], lookup: &EntryLookup<'_>) -> Option<LooseKind> {
         let is_odd = |part: &[u8]| matches!(part, b"" | b"." | b".." | b".git");
         if path.split(|byte| *byte == b'/').any(is_odd) {
             return None;
@@ -135,7 +144,7 @@ impl Staging<'_> {
         let mut folder = folder_of(path);
         while !folder.is_empty() {
             let is_entry = lookup.position(folder).is_some();
-            if is_entry || self.kind_at(folder) != Some(Kind::Folder) {
+            if is_entry || self.kind_at(folder) != Some(LooseKind::Folder) {
                 return None;
             }
             folder = folder_of(folder);
@@ -143,15 +152,15 @@ impl Staging<'_> {
         self.kind_at(path)
     }
 
-    fn kind_at(&self, path: &[u8]) -> Option<Kind> {
+    fn kind_at(&self, path: &[u8]) -> Option<LooseKind> {
         let meta = self.worktree.path().join(os_str(path)).symlink_metadata();
         let kind = meta.ok()?.file_type();
         if kind.is_dir() {
-            Some(Kind::Folder)
+            Some(LooseKind::Folder)
         } else if kind.is_symlink() {
-            Some(Kind::Link)
+            Some(LooseKind::Link)
         } else {
-            kind.is_file().then_some(Kind::File)
+            kind.is_file().then_some(LooseKind::File)
         }
     }
 }
