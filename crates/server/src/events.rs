@@ -6,6 +6,7 @@ mod hub;
 mod ring;
 mod stream;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -58,6 +59,7 @@ struct EventsQuery {
     ))]
 async fn events(
     State(app): State<App>,
+    Extension(hub): Extension<Hub>,
     QueryParams(wanted): QueryParams<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
@@ -78,7 +80,7 @@ async fn events(
         project: wanted.project,
         batch: wanted.batch,
     };
-    let seat = app.events.sit_down().ok_or_else(too_many)?;
+    let seat = hub.sit_down().ok_or_else(too_many)?;
     let pieces = Pieces::begin(&app, seat, filter, start).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),

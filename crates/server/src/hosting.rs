@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use pleach_engine::host::{Begun, Host, HostError, Running};
-use pleach_engine::run::{LoopNotice, Prepared, RunError, take_up};
+use pleach_engine::host::{Begun, HostError, Running};
+use pleach_engine::run::{Prepared, RunError, take_up};
 use pleach_log::database::{Among, BatchFilter, Database, DatabaseError};
 use pleach_system::text::causes::with_causes;
 use tokio::sync::oneshot;
@@ -20,15 +20,6 @@ const LEAVING: Duration = Duration::from_mins(2);
 
 /// Longer than any batch takes.
 pub(crate) const TO_THE_END: Duration = Duration::from_hours(10_000);
-
-/// A place for batches that writes their notes to the log.
-pub(crate) fn host() -> Host {
-    Host::new(|batch, told| {
-        if let LoopNotice::Note(note) = told {
-            tracing::info!(batch, note, "told");
-        }
-    })
-}
 
 /// Takes up every batch that nobody is at and whose folder is there.
 pub(crate) fn go_on_with_what_was_interrupted(app: &App) {

@@ -4,6 +4,7 @@
 
 mod answer;
 mod app;
+mod connections;
 mod counts;
 mod door;
 mod events;

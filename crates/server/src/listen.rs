@@ -2,7 +2,6 @@
 //!
 //! Knows sockets and time; what is answered is the routes' business.
 
-mod connections;
 mod write_timeout;
 
 use std::io;
@@ -23,10 +22,9 @@ use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt as _;
 
-pub(crate) use self::connections::ConnectionAuth;
-use self::connections::Connections;
 use self::write_timeout::WriteTimeout;
 use crate::app::{App, Consent, Stopping, over};
+use crate::connections::{ConnectionAuth, Connections, LocalAddress};
 use crate::door::token::{Token, TokenError};
 use crate::door::{Door, Hosts, opener};
 use crate::hosting;
@@ -101,10 +99,6 @@ pub struct Server {
     listeners: Vec<TcpListener>,
 }
 
-/// The address that the other end of a connection knows us by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LocalAddress(pub(crate) SocketAddr);
-
 /// Has a server stop, from any thread.
 #[derive(Debug, Clone)]
 pub struct Stopper(App);
@@ -154,7 +148,7 @@ impl Service {
         async move {
             tokio::select! {
                 () = keep_plan_files_in_sync(app.clone()) => {}
-                () = opener::sweep(app.clone()) => {}
+                () = opener::sweep(app.state.path()) => {}
                 () = over(app.stopping.subscribe()) => {}
             }
         }
