@@ -30,7 +30,7 @@ const TRIES: usize = 20;
 
 /// What came of it.
 #[derive(Debug)]
-pub enum Effect {
+pub enum ControlEffect {
     /// It is done.
     Done {
         /// What was done, for people.
@@ -133,23 +133,18 @@ impl Control<'_> {
         }))
     }
 
-    /// Lets the task that waits start if it waits for consent to what was shown, and says so.
-    pub fn approve_consent(&self, fingerprint: &str) -> Result<String, ControlError> {
-        self.let_start(&Request::ApproveConsent {
-            fingerprint: fingerprint.to_owned(),
-        })
-    }
-
-    /// Lets the task that waits start, and says so.
-    pub fn approve(&self) -> Result<String, ControlError> {
-        self.let_start(&Request::Approve)
-    }
-
-    fn let_start(&self, request: &Request) -> Result<String, ControlError> {
+    /// Lets the task that waits start, and says so; with a fingerprint, if it waits for consent to exactly that.
+    pub fn approve(&self, fingerprint: Option<&str>) -> Result<String, ControlError> {
+        let request = match fingerprint {
+            None => Request::Approve,
+            Some(fingerprint) => Request::ApproveConsent {
+                fingerprint: fingerprint.to_owned(),
+            },
+        };
         let stored = self.load()?;
         let next = next_waiting(&stored);
         if !stored.batch.status.is_over()
-            && let Said::Done = self.ask(request)?
+            && let Said::Done = self.ask(&request)?
         {
             return Ok(match next {
                 Some((task, None)) => format!("task {task} of batch {} is approved", self.number()),
@@ -174,7 +169,7 @@ impl Control<'_> {
     }
 
     /// Stops one task; done when that is over.
-    pub fn cancel_task(&self, task: &TaskId) -> Result<Effect, ControlError> {
+    pub fn cancel_task(&self, task: &TaskId) -> Result<ControlEffect, ControlError> {
         let stored = self.load()?;
         let position = stored.position(task)?;
         if let Some(ending) = stored.batch.tasks[position].state.ending() {
@@ -190,7 +185,7 @@ impl Control<'_> {
         // Told by what is stored: the owner may have ended with the task.
         let stored = self.load()?;
         match stored.batch.tasks[position].state.ending() {
-            Some(ending) => Ok(Effect::Done {
+            Some(ending) => Ok(ControlEffect::Done {
                 message: match ending.outcome() {
                     "cancelled" => format!("task {task} is cancelled; its work is kept"),
                     outcome => {
@@ -210,7 +205,7 @@ impl Control<'_> {
     }
 
     /// Tries tasks again, all that did not make it if none is named; opens a batch that is over.
-    pub fn retry(&self, named: &[TaskId]) -> Result<Effect, ControlError> {
+    pub fn retry(&self, named: &[TaskId]) -> Result<ControlEffect, ControlError> {
         for _ in 0..TRIES {
             let stored = self.load()?;
             let tasks = self.to_retry(&stored, named)?;
@@ -221,10 +216,10 @@ impl Control<'_> {
             if let Said::Done = self.ask(&request)? {
                 let verb = if named.len() == 1 { "is" } else { "are" };
                 let message = format!("{} {verb} queued again", names(named));
-                return Ok(Effect::Done { message });
+                return Ok(ControlEffect::Done { message });
             }
             if let Some(prepared) = self.take_up(Message::Retry(tasks))? {
-                return Ok(Effect::Run(prepared));
+                return Ok(ControlEffect::Run(prepared));
             }
         }
         Err(self.slippery())
@@ -270,7 +265,11 @@ impl Control<'_> {
     }
 
     /// Has what a person made of a conflict woven; done when it is, and opens a batch that is over.
-    pub fn resolve(&self, task: &TaskId, resolved: &Resolved) -> Result<Effect, ControlError> {
+    pub fn resolve(
+        &self,
+        task: &TaskId,
+        resolved: &Resolved,
+    ) -> Result<ControlEffect, ControlError> {
         let commit = |commit: &CommitId| Commit(commit.to_string());
         let request = Request::Resolve {
             task: task.clone(),
@@ -283,7 +282,7 @@ impl Control<'_> {
                 let stored = self.load()?;
                 let state = &stored.batch.tasks[stored.position(task)?].state;
                 let outcome = state.as_str().replace('_', " ");
-                return Ok(Effect::Done {
+                return Ok(ControlEffect::Done {
                     message: format!("task {task} is {outcome}"),
                 });
             }
@@ -294,7 +293,7 @@ impl Control<'_> {
                 files: resolved.files.clone(),
             };
             if let Some(prepared) = self.take_up(first)? {
-                return Ok(Effect::Run(prepared));
+                return Ok(ControlEffect::Run(prepared));
             }
         }
         Err(self.slippery())

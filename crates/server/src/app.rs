@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pleach_engine::agent::Versions;
+use pleach_engine::control::Control;
 use pleach_engine::host::Host;
+use pleach_engine::operator::{Consent, Operator};
 use pleach_engine::run::LoopNotice;
 use pleach_system::state_folder::StateFolder;
 use tokio::sync::{Semaphore, watch};
@@ -40,15 +42,6 @@ pub(crate) struct AppState {
     /// How far the server is with stopping.
     pub(crate) stopping: watch::Sender<Stopping>,
     at_work: Arc<Semaphore>,
-}
-
-/// Who consents to the files and settings that steer agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Consent {
-    /// Each request for itself.
-    Asked,
-    /// Whoever started the server, for all of them (`--yes`).
-    Given,
 }
 
 /// Writes what batches note to the log.
@@ -111,12 +104,18 @@ impl App {
         done.unwrap_or_else(|_| Err(Refusal::bug()))
     }
 
-    /// Refuses what starts something while the server stops.
-    pub(crate) fn may_start(&self) -> Result<(), Refusal> {
-        match *self.stopping.borrow() {
-            Stopping::No => Ok(()),
-            _ => Err(Refusal::stopping()),
+    /// What carries out requests.
+    pub(crate) fn operator(&self) -> Operator<'_> {
+        Operator {
+            state: &self.state,
+            program: &self.program,
+            host: &self.host,
+            consent: self.consent,
         }
+    }
+
+    pub(crate) fn control(&self, batch: u32) -> Control<'_> {
+        self.operator().control(batch)
     }
 }
 

@@ -17,6 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use hub::Hub;
+use pleach_engine::host::HostError;
 
 use crate::answer::Refusal;
 use crate::app::{App, Stopping};
@@ -64,7 +65,7 @@ async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     if *app.stopping.borrow() == Stopping::Over {
-        return Err(Refusal::stopping());
+        return Err(HostError::Leaving.into());
     }
     if let Some(project) = &wanted.project {
         check_id(project)?;

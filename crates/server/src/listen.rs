@@ -16,6 +16,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use pleach_engine::operator::Consent;
 use pleach_system::pace::paced;
 use pleach_system::state_folder::StateFolder;
 use tokio::net::TcpStream;
@@ -23,7 +24,7 @@ use tokio::sync::{mpsc, watch};
 use tower::ServiceExt as _;
 
 use self::write_timeout::WriteTimeout;
-use crate::app::{App, Consent, Stopping, over};
+use crate::app::{App, Stopping, over};
 use crate::connections::{ConnectionAuth, Connections, LocalAddress};
 use crate::door::token::{Token, TokenError};
 use crate::door::{Door, Hosts, opener};
@@ -204,6 +205,7 @@ impl Stopper {
 
     /// Ends the server; requests that are under way are answered first.
     pub fn end(&self) {
+        self.0.host.begin_no_more();
         self.0.stopping.send_replace(Stopping::Over);
     }
 }

@@ -5,7 +5,6 @@
 mod agents;
 mod batches;
 mod board;
-mod board_refusal;
 mod docs;
 mod entry;
 mod health;
@@ -20,10 +19,10 @@ mod transcripts;
 
 use std::sync::Arc;
 
-use axum::{Extension, Router};
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware;
+use axum::{Extension, Router};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{RefOr, Required};

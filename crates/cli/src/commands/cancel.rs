@@ -2,7 +2,7 @@
 
 use pleach_domain::event::Rollback;
 use pleach_domain::id::BatchNumber;
-use pleach_engine::control::{Control, Effect, cancelled};
+use pleach_engine::control::{Control, ControlEffect, cancelled};
 use pleach_engine::run::{LoopNotice, Prepared};
 use pleach_system::state_folder::StateFolder;
 
@@ -43,8 +43,8 @@ fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
         control.cancel(rollback)?
     };
     let message = match effect {
-        Effect::Done { message } => message,
-        Effect::Run(prepared) => end(batch, *prepared)?,
+        ControlEffect::Done { message } => message,
+        ControlEffect::Run(prepared) => end(batch, *prepared)?,
     };
     tell_done(&state, id, &message, reader)?;
     Ok(Exit::Success)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::task_state::Ending;
-use pleach_engine::control::{Control, Effect};
+use pleach_engine::control::{Control, ControlEffect};
 use pleach_engine::resolve::{Begun, Resolution, ResolveError, Resolved, Started};
 use pleach_engine::run::{Prepared, Summary};
 use pleach_engine::stored_batch::StoredBatch;
@@ -158,16 +158,16 @@ impl Person<'_> {
             program: &program,
         };
         match control.resolve(&self.arguments.task, &resolved)? {
-            Effect::Done { message } => {
+            ControlEffect::Done { message } => {
                 tell_done(self.state, batch, &message, self.reader)?;
                 self.outcome()
             }
-            Effect::Run(prepared) if self.arguments.detach => {
+            ControlEffect::Run(prepared) if self.arguments.detach => {
                 // It lets go of the batch, for whoever goes on in the background.
                 drop(prepared);
                 start_detached(self.state, &program, &[], self.reader)
             }
-            Effect::Run(prepared) => self.go_on(*prepared, &resolved),
+            ControlEffect::Run(prepared) => self.go_on(*prepared, &resolved),
         }
     }
 

@@ -1,6 +1,6 @@
 //! `pleach retry`: tries tasks again that did not make it.
 
-use pleach_engine::control::{Control, Effect};
+use pleach_engine::control::{Control, ControlEffect};
 use pleach_system::detach;
 use pleach_system::state_folder::StateFolder;
 
@@ -31,16 +31,16 @@ fn retry(arguments: &RetryArgs, reader: Reader) -> Result<Exit, Failures> {
         program: &program,
     };
     match control.retry(&arguments.tasks)? {
-        Effect::Done { message } => {
+        ControlEffect::Done { message } => {
             tell_done(&state, id, &message, reader)?;
             Ok(Exit::Success)
         }
-        Effect::Run(prepared) if arguments.detach => {
+        ControlEffect::Run(prepared) if arguments.detach => {
             // It lets go of the batch, for whoever goes on in the background.
             drop(prepared);
             start_detached(&state, &program, &[], reader)
         }
-        Effect::Run(prepared) => {
+        ControlEffect::Run(prepared) => {
             let summary = carry_out(*prepared, reader, |number| {
                 if arguments.in_background {
                     detach::announce(&number.to_string());

@@ -1,6 +1,6 @@
 //! `pleach stop`: has a batch finish what runs and start nothing new.
 
-use pleach_engine::control::{Control, Effect, stopped};
+use pleach_engine::control::{Control, ControlEffect, stopped};
 use pleach_log::database::{Among, Database};
 use pleach_log::scope::Scope;
 use pleach_system::state_folder::StateFolder;
@@ -32,8 +32,8 @@ fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
         program: &own_program()?,
     };
     let message = match control.stop()? {
-        Effect::Done { message } => message,
-        Effect::Run(prepared) => {
+        ControlEffect::Done { message } => message,
+        ControlEffect::Run(prepared) => {
             end(control.number(), *prepared)?;
             stopped(control.number())
         }

@@ -60,7 +60,7 @@ impl FieldProblem {
 
 /// Who is to do something about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum BoardFault {
     /// What was asked for makes no sense.
     Senseless,
     /// What is named is not there.
@@ -208,24 +208,24 @@ impl BoardError {
     }
 
     /// Who is to do something about it.
-    pub fn fault(&self) -> Fault {
+    pub(crate) fn fault(&self) -> BoardFault {
         match self {
             Self::NoTasks | Self::MixedProjects | Self::MixedPlans(_) | Self::NoPlan => {
-                Fault::Senseless
+                BoardFault::Senseless
             }
-            Self::NoProject(_) | Self::NoTask(_) => Fault::Absent,
+            Self::NoProject(_) | Self::NoTask(_) => BoardFault::Absent,
             Self::ProjectBusy { .. }
             | Self::NotCloned { .. }
             | Self::TaskBusy { .. }
             | Self::TaskOfPlanFile { .. }
             | Self::Gone { .. }
-            | Self::Database(DatabaseError::TaskBusy { .. }) => Fault::InTheWay,
+            | Self::Database(DatabaseError::TaskBusy { .. }) => BoardFault::InTheWay,
             Self::CannotHold { .. }
             | Self::Fields(_)
             | Self::PlanFile(_)
             | Self::Store(_)
-            | Self::Config(_) => Fault::Unfit,
-            Self::Git(_) | Self::State(_) | Self::Database(_) | Self::NoId(_) => Fault::Ours,
+            | Self::Config(_) => BoardFault::Unfit,
+            Self::Git(_) | Self::State(_) | Self::Database(_) | Self::NoId(_) => BoardFault::Ours,
         }
     }
 

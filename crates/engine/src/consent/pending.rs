@@ -11,7 +11,7 @@ use super::names::Role;
 use pleach_git::git::{GitError, Objects};
 use pleach_system::secrets::Hider;
 
-use super::{Change, ChangeKind, SteeringFiles, What, show};
+use super::{Change, ChangeKind, ConsentChange, SteeringFiles, What, show};
 
 /// What the next task that waits needs consent to.
 #[derive(Debug, Clone)]
@@ -24,6 +24,13 @@ pub struct PendingConsent {
     pub fingerprint: String,
     /// The files, those first that can do most.
     pub changes: Vec<Change>,
+}
+
+impl PendingConsent {
+    /// The changes as programs see them.
+    pub fn shown(&self) -> Vec<ConsentChange> {
+        self.changes.iter().map(ConsentChange::new).collect()
+    }
 }
 
 /// A short name for exactly what is consented to.

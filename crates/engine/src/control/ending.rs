@@ -5,31 +5,31 @@ use pleach_domain::event::Rollback;
 use pleach_domain::id::BatchNumber;
 use pleach_log::ownership::Request;
 
-use super::{Control, ControlError, Effect, Said, TRIES, refused};
+use super::{Control, ControlEffect, ControlError, Said, TRIES, refused};
 use crate::stored_batch::StoredBatch;
 
 impl Control<'_> {
     /// Has nothing new started; done at once, while what runs is finished.
-    pub fn stop(&self) -> Result<Effect, ControlError> {
+    pub fn stop(&self) -> Result<ControlEffect, ControlError> {
         for _ in 0..TRIES {
             let stored = self.load()?;
             if stored.batch.status.is_over() {
                 return Err(self.over(&stored, "batch_over"));
             }
             if let Said::Done = self.ask(&Request::Stop)? {
-                return Ok(Effect::Done {
+                return Ok(ControlEffect::Done {
                     message: stopped(self.number()),
                 });
             }
             if let Some(prepared) = self.take_up(Message::Stop)? {
-                return Ok(Effect::Run(prepared));
+                return Ok(ControlEffect::Run(prepared));
             }
         }
         Err(self.slippery())
     }
 
     /// Stops the whole batch; done when it is over.
-    pub fn cancel(&self, rollback: Rollback) -> Result<Effect, ControlError> {
+    pub fn cancel(&self, rollback: Rollback) -> Result<ControlEffect, ControlError> {
         let stored = self.load()?;
         if stored.batch.status.is_over() {
             return self.cancel_ended(&stored, rollback);
@@ -60,7 +60,7 @@ impl Control<'_> {
                 return Ok(self.ended(&stored));
             }
             if let Some(prepared) = self.take_up(Message::Cancel(rollback))? {
-                return Ok(Effect::Run(prepared));
+                return Ok(ControlEffect::Run(prepared));
             }
         }
         Err(self.slippery())
@@ -71,11 +71,11 @@ impl Control<'_> {
         &self,
         stored: &StoredBatch,
         rollback: Rollback,
-    ) -> Result<Effect, ControlError> {
+    ) -> Result<ControlEffect, ControlError> {
         let can = stored.batch.can_roll_back() && !stored.is_in_place();
         if can && rollback == Rollback::Remove {
             let taken = self.take_up(Message::Cancel(rollback))?;
-            return taken.map(Effect::Run).ok_or_else(|| self.slippery());
+            return taken.map(ControlEffect::Run).ok_or_else(|| self.slippery());
         }
         let mut error = self.over(stored, "batch_over");
         if let (true, ControlError::Refused { hint, .. }) = (can, &mut error) {
@@ -87,8 +87,8 @@ impl Control<'_> {
         Err(error)
     }
 
-    fn ended(&self, stored: &StoredBatch) -> Effect {
-        Effect::Done {
+    fn ended(&self, stored: &StoredBatch) -> ControlEffect {
+        ControlEffect::Done {
             message: cancelled(self.number(), stored.batch.status.as_str()),
         }
     }
