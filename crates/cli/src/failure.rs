@@ -222,6 +222,7 @@ impl From<Fault> for Failure {
             exit: match fault.blame {
                 Blame::User => Exit::Usage,
                 Blame::Environment => Exit::Environment,
+                Blame::Pleach => Exit::Bug,
             },
             code: fault.code,
             message: fault.message,

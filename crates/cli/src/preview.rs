@@ -17,7 +17,7 @@ use pleach_domain::estimate::plan_seconds_left;
 use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
-use pleach_engine::agent::{Agent, Chosen};
+use pleach_engine::agent::{Agent, ChosenAgent};
 use pleach_engine::config::{MaxParallel, Settings};
 use pleach_engine::run::{BuildsOn, RunRequest, WorkPlace};
 use pleach_git::git::Unpushed;
@@ -42,7 +42,7 @@ pub(crate) struct PreviewInput {
     chosen: Vec<usize>,
     rules: OrderRules,
     settings: Settings,
-    agent: Chosen,
+    agent: ChosenAgent,
     sandbox: String,
     place: WorkPlace,
 }

@@ -22,7 +22,7 @@ use pleach_driver::Exit;
 
 use pleach_git::git::Identity;
 
-pub use choose::{Chosen, NoAgent, choose};
+pub use choose::{ChosenAgent, NoAgent, choose};
 pub use command::CommandAgent;
 pub use demo::DemoAgent;
 pub(crate) use environment::environment;

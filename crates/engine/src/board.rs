@@ -19,14 +19,15 @@ use pleach_domain::plan::Plan;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 pub use cloning::Cloning;
-pub use error::{BoardError, BoardErrorKind, FieldProblem};
+pub(crate) use error::BoardErrorKind;
+pub use error::{BoardError, FieldProblem};
 pub use execution_plan::{ExecutionPlan, IdText, PlannedBatch, PlannedTask};
 pub use import::Imported;
 pub use marking::mark_on_board;
 pub use projects::{Project, ProjectStatus};
 pub use shown::{BoardTask, LastBatch, PriorityWord, StatusWord};
 pub use tasks::{NewTask, TaskChange};
-pub use to_run::PlannedExecution;
+pub use to_run::TasksToRun;
 
 use pleach_system::state_folder::StateFolder;
 

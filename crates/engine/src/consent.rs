@@ -9,6 +9,7 @@ mod imports;
 mod names;
 mod pending;
 mod references;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use pleach_system::secrets::Hider;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Chosen;
+use crate::agent::ChosenAgent;
 use crate::config::Settings;
 use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 use pleach_system::text::hash::hash;
@@ -27,6 +28,7 @@ pub use files::SteeringFiles;
 pub use names::{Role, is_steering};
 pub use pending::PendingConsent;
 pub(crate) use pending::{fingerprint, pending_changes};
+pub use shown::ConsentChange;
 
 /// Everything of a project that needs consent before a batch begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,7 +240,7 @@ impl Steering {
 /// stand in the command that a person gave this very moment.
 pub(crate) fn steering_settings(
     settings: &Settings,
-    agent: &Chosen,
+    agent: &ChosenAgent,
     template: Option<&str>,
     typed: &[&str],
 ) -> Vec<(String, String)> {
@@ -342,7 +344,7 @@ mod tests {
     /// What steers where a command is the agent, with settings and the text of a prompt.
     fn configured(config: Config, command: &str, template: Option<&str>) -> Steering {
         let settings = Settings::of([config], Path::new("/project")).unwrap();
-        let agent = Chosen::Command(CommandAgent {
+        let agent = ChosenAgent::Command(CommandAgent {
             name: "shell".to_owned(),
             words: vec![command.to_owned()],
             env: Vec::new(),

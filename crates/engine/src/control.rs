@@ -133,23 +133,18 @@ impl Control<'_> {
         }))
     }
 
-    /// Lets the task that waits start if it waits for consent to what was shown, and says so.
-    pub fn approve_consent(&self, fingerprint: &str) -> Result<String, ControlError> {
-        self.let_start(&Request::ApproveConsent {
-            fingerprint: fingerprint.to_owned(),
-        })
-    }
-
-    /// Lets the task that waits start, and says so.
-    pub fn approve(&self) -> Result<String, ControlError> {
-        self.let_start(&Request::Approve)
-    }
-
-    fn let_start(&self, request: &Request) -> Result<String, ControlError> {
+    /// Lets the task that waits start, and says so; with a fingerprint, if it waits for consent to exactly that.
+    pub fn approve(&self, fingerprint: Option<&str>) -> Result<String, ControlError> {
+        let request = match fingerprint {
+            None => Request::Approve,
+            Some(fingerprint) => Request::ApproveConsent {
+                fingerprint: fingerprint.to_owned(),
+            },
+        };
         let stored = self.load()?;
         let next = next_waiting(&stored);
         if !stored.batch.status.is_over()
-            && let OwnerReply::Done = self.ask(request)?
+            && let OwnerReply::Done = self.ask(&request)?
         {
             return Ok(match next {
                 Some((task, None)) => format!("task {task} of batch {} is approved", self.number()),

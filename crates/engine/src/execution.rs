@@ -5,11 +5,11 @@
 use pleach_domain::choice::RunMode;
 use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::plan::Plan;
-use pleach_log::database::{Database, ExecutionRow};
+use pleach_log::database::{Database, DatabaseError, ExecutionRow};
 use pleach_log::view::{BatchView, ViewError};
 use pleach_system::state_folder::StateFolder;
 
-use crate::board::PlannedExecution;
+use crate::board::TasksToRun;
 
 /// How far an execution plan is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,15 +56,23 @@ fn waves(plan: &Plan) -> Vec<Vec<usize>> {
     Order::new(&graph, &members, OrderRules::default()).waves
 }
 
+/// The batch that runs the execution plan of a project, if one does.
+pub fn running_execution(state: &StateFolder, project: &str) -> Result<Option<u32>, DatabaseError> {
+    let execution = Database::open(state)?.execution(project)?;
+    let open = execution.filter(|execution| execution.is_open);
+    Ok(open.map(|execution| execution.batch))
+}
+
 impl Execution {
     /// How far a project's execution plan is: as its batch tells, unless another plan was set since that ended.
     pub fn load(
         state: &StateFolder,
         project: &str,
-        planned: &PlannedExecution,
+        planned: &TasksToRun,
     ) -> Result<Self, ViewError> {
         let database = Database::open(state)?;
-        let is_of_this_plan = |row: &ExecutionRow| row.is_open || row.revision == planned.revision;
+        let is_of_this_plan =
+            |row: &ExecutionRow| row.is_open || Some(&row.revision) == planned.revision.as_ref();
         let batch = match database.execution(project)?.filter(is_of_this_plan) {
             Some(row) => BatchView::load(state, &database, row.batch)?.map(|batch| (row, batch)),
             None => None,

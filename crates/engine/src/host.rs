@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pleach_system::text::causes::with_causes;
 
-use crate::fault::Faults;
+use crate::fault::{Blame, Fault, Faults};
 use crate::run::{Controls, LoopNotice, Prepared, Summary};
 
 /// Why a batch does not run here.
@@ -20,6 +20,26 @@ pub enum HostError {
     /// The system gave no thread.
     #[error("could not start a thread for the batch")]
     NoThread(#[source] std::io::Error),
+}
+
+/// Longer than any batch takes.
+pub const TO_THE_END: Duration = Duration::from_hours(10_000);
+
+impl From<HostError> for Faults {
+    fn from(error: HostError) -> Self {
+        let message = with_causes(&error);
+        match error {
+            HostError::Leaving => {
+                let stopping = Fault::new(Blame::Environment, "stopping", "the server is stopping");
+                stopping.hint("try again once it has restarted").into()
+            }
+            HostError::NoThread(_) => Fault::new(Blame::Pleach, "bug", message).into(),
+        }
+    }
+}
+
+fn broke_off() -> Faults {
+    Fault::new(Blame::Pleach, "bug", "the thread of the batch broke off").into()
 }
 
 type NoticeListener = dyn Fn(Option<u32>, &LoopNotice<'_>) + Send + Sync;
@@ -128,6 +148,25 @@ impl Host {
         Ok(running)
     }
 
+    /// Runs a batch here; known by its id once it has begun.
+    pub fn begin(&self, prepared: Prepared) -> Result<(u32, Running), Faults> {
+        let running = self.run(prepared)?;
+        match running.begun(TO_THE_END) {
+            Some(Begun::Number(number)) => Ok((number, running)),
+            Some(Begun::Never(Some(faults))) => Err(faults),
+            Some(Begun::Never(None)) | None => Err(broke_off()),
+        }
+    }
+
+    /// That batches are still begun.
+    pub fn check_is_open(&self) -> Result<(), HostError> {
+        if self.is_leaving() {
+            Err(HostError::Leaving)
+        } else {
+            Ok(())
+        }
+    }
+
     /// Has every batch stop its agents, keep their work and stay interrupted; begins no other.
     pub fn leave(&self) {
         let mut batches = self.place.batches();
@@ -213,6 +252,11 @@ impl Running {
     pub fn wait(&self, patience: Duration) -> Option<BatchResult> {
         let facts = self.wait_while(patience, |facts| !facts.is_gone);
         facts.ended.clone()
+    }
+
+    /// How it ended, however long that takes.
+    pub fn end(&self) -> BatchResult {
+        self.wait(TO_THE_END).unwrap_or_else(|| Err(broke_off()))
     }
 
     fn wait_while(

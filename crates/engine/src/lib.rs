@@ -19,6 +19,7 @@ pub mod init;
 pub mod kept;
 pub mod landing;
 pub mod mentioned_files;
+pub mod operator;
 pub mod patch;
 pub mod plan_file;
 pub mod plan_in_use;

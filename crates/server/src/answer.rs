@@ -5,24 +5,9 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use pleach_engine::agent::NoAgent;
-use pleach_engine::config::ConfigError;
-use pleach_engine::control::ControlError;
-use pleach_engine::fault::{Blame, Fault, Faults};
-use pleach_engine::plan_file::PlanFileError;
-use pleach_engine::prompt::UnknownPlace;
-use pleach_engine::run::RunError;
-use pleach_engine::start::StartError;
-use pleach_engine::stored_batch::LookupError;
-use pleach_git::git::{GitError, StoreError};
-use pleach_git::worktree::WorktreeError;
-use pleach_log::database::DatabaseError;
-use pleach_log::view::ViewError;
-use pleach_system::sandbox::NoSandbox;
+use pleach_engine::fault::{Blame, ErrorText, Fault, Faults, FieldError};
 use pleach_system::secrets::Secrets;
-use pleach_system::state_folder::StateFolderError;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 /// What is answered instead of what was asked for.
@@ -36,36 +21,6 @@ pub(crate) struct Refusal {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
     error: ErrorText,
-}
-
-/// What is wrong.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ErrorText {
-    /// The reason, as a stable word.
-    #[schema(example = "task_busy")]
-    code: String,
-    /// The reason, for people.
-    message: String,
-    /// What to do about it.
-    hint: Option<String>,
-    /// Which fields of the request are wrong.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    fields: Vec<FieldError>,
-    /// What a program needs to go on, by code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(required = false)]
-    details: Option<Value>,
-}
-
-/// A field of a request that is wrong.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct FieldError {
-    /// Where it is.
-    #[schema(example = "tasks[2].title")]
-    pub(crate) path: String,
-    /// What is wrong with it.
-    pub(crate) message: String,
 }
 
 impl Refusal {
@@ -118,24 +73,8 @@ impl Refusal {
         self
     }
 
-    /// The same with what a program needs to go on.
-    pub(crate) fn details(mut self, details: Value) -> Self {
-        self.body.error.details = Some(details);
-        self
-    }
-
     pub(crate) fn not_found(code: &str, message: impl Into<String>, hint: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, code, message, hint)
-    }
-
-    pub(crate) fn stopping() -> Self {
-        let hint = "try again once it has restarted";
-        Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "stopping",
-            "the server is stopping",
-            hint,
-        )
     }
 
     /// The stable word of it.
@@ -154,25 +93,11 @@ impl Refusal {
     }
 }
 
-impl Refusal {
-    /// What it says, without anything that nobody may see.
-    pub(crate) fn into_text(self) -> ErrorText {
-        let mut error = self.body.error;
-        let hider = Secrets::of_environment(&[]).hider();
-        error.message = hider.hidden(error.message);
-        error.hint = error.hint.map(|hint| hider.hidden(hint));
-        for field in &mut error.fields {
-            field.path = hider.hidden(std::mem::take(&mut field.path));
-            field.message = hider.hidden(std::mem::take(&mut field.message));
-        }
-        error
-    }
-}
-
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = self.status;
-        let error = self.into_text();
+        let hider = Secrets::of_environment(&[]).hider();
+        let error = self.body.error.hidden(&hider);
         let code = error.code.clone();
         let mut response = (status, Json(ErrorBody { error })).into_response();
         if status == StatusCode::UNAUTHORIZED {
@@ -191,74 +116,42 @@ pub(crate) struct LoggedCode(pub(crate) String);
 /// Codes that do not mean what their kind usually means.
 fn status_of(fault: &Fault) -> StatusCode {
     match fault.code {
+        // Of what a field holds.
+        "task_not_found" if !fault.fields.is_empty() => StatusCode::UNPROCESSABLE_ENTITY,
         "batch_not_found" | "task_not_found" | "project_not_found" => StatusCode::NOT_FOUND,
-        "mixed_projects" | "mixed_plans" | "empty_batch" | "bad_selection" => {
-            StatusCode::BAD_REQUEST
-        }
+        "mixed_projects" | "mixed_plans" | "empty_batch" | "bad_selection" | "bad_id"
+        | "no_plan" => StatusCode::BAD_REQUEST,
         "needs_trust" => StatusCode::FORBIDDEN,
         "unfit_folder" => StatusCode::UNPROCESSABLE_ENTITY,
         "task_busy" | "nothing_waiting" | "consent_changed" | "batch_over" | "batch_running"
         | "batch_stopping" | "interrupted" | "task_over" | "nothing_to_retry"
-        | "nothing_to_land" | "not_conflicted" | "bad_resolution" | "ran_in_place" | "busy"
-        | "refused" | "no_consent" | "project_busy" | "task_of_plan_file" | "folder_busy"
-        | "needs_repository" => StatusCode::CONFLICT,
+        | "nothing_to_land" | "not_landed" | "not_conflicted" | "not_begun" | "other_conflict"
+        | "unresolved" | "nothing_resolved" | "bad_resolution" | "ran_in_place" | "busy"
+        | "refused" | "no_consent" | "project_busy" | "task_of_plan_file" | "task_gone"
+        | "not_cloned" | "folder_busy" | "needs_repository" | "already_running" | "not_running" => {
+            StatusCode::CONFLICT
+        }
         _ => match fault.blame {
             Blame::User => StatusCode::UNPROCESSABLE_ENTITY,
             Blame::Environment => StatusCode::SERVICE_UNAVAILABLE,
+            Blame::Pleach => StatusCode::INTERNAL_SERVER_ERROR,
         },
     }
 }
 
-impl From<Faults> for Refusal {
-    fn from(faults: Faults) -> Self {
-        let all = faults.into_vec();
-        let first = &all[0];
-        let mut error = ErrorText {
-            code: first.code.to_owned(),
-            message: first.message.clone(),
-            hint: first.hint.clone(),
-            fields: Vec::new(),
-            details: None,
-        };
-        if all.len() > 1 {
-            let tell = |fault: &Fault| FieldError {
-                path: fault.place.clone().unwrap_or_default(),
-                message: fault.message.clone(),
-            };
-            error.fields = all.iter().map(tell).collect();
+impl<E: Into<Faults>> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        let faults: Faults = error.into();
+        let first = faults.first();
+        if first.blame == Blame::Pleach {
+            tracing::error!(error = first.message, "internal error");
+            return Self::bug();
         }
         Self {
             status: status_of(first),
-            body: Box::new(ErrorBody { error }),
+            body: Box::new(ErrorBody {
+                error: faults.into(),
+            }),
         }
     }
 }
-
-/// Errors of the engine, told as it tells them everywhere.
-macro_rules! told_as_faults {
-    ($($error:ty),* $(,)?) => {$(
-        impl From<$error> for Refusal {
-            fn from(error: $error) -> Self {
-                Faults::from(error).into()
-            }
-        }
-    )*};
-}
-
-told_as_faults!(
-    ConfigError,
-    ControlError,
-    DatabaseError,
-    GitError,
-    LookupError,
-    NoAgent,
-    NoSandbox,
-    PlanFileError,
-    RunError,
-    StartError,
-    StateFolderError,
-    StoreError,
-    UnknownPlace,
-    ViewError,
-    WorktreeError,
-);

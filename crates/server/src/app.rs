@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pleach_engine::agent::Versions;
+use pleach_engine::control::Control;
 use pleach_engine::host::Host;
+use pleach_engine::operator::{Consent, Operator};
+use pleach_engine::run::LoopNotice;
 use pleach_system::state_folder::StateFolder;
 use tokio::sync::{Semaphore, watch};
 
 use crate::answer::Refusal;
 use crate::counts::Counts;
 use crate::door::Door;
-use crate::events::Hub;
-use crate::hosting;
-use crate::routes::Transcripts;
 
 /// So many calls of the engine at once; further ones wait for their turn.
 const MOST_AT_WORK: usize = 32;
@@ -34,10 +34,8 @@ pub(crate) struct AppState {
     pub(crate) consent: Consent,
     /// The batches that run in this process.
     pub(crate) host: Host,
-    pub(crate) door: Door,
+    pub(crate) door: Arc<Door>,
     pub(crate) counts: Counts,
-    pub(crate) events: Hub,
-    pub(crate) transcripts: Transcripts,
     /// The versions of agents, as far as somebody asked lately.
     pub(crate) versions: Versions,
     pub(crate) began: Instant,
@@ -46,13 +44,11 @@ pub(crate) struct AppState {
     at_work: Arc<Semaphore>,
 }
 
-/// Who consents to the files and settings that steer agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Consent {
-    /// Each request for itself.
-    Asked,
-    /// Whoever started the server, for all of them (`--yes`).
-    Given,
+/// Writes what batches note to the log.
+fn log_note(batch: Option<u32>, told: &LoopNotice<'_>) {
+    if let LoopNotice::Note(note) = told {
+        tracing::info!(batch, note, "told");
+    }
 }
 
 /// How far a server is with stopping.
@@ -79,14 +75,12 @@ pub(crate) async fn over(mut stopping: watch::Receiver<Stopping>) {
 impl App {
     pub(crate) fn new(state: StateFolder, program: PathBuf, consent: Consent, door: Door) -> Self {
         Self(Arc::new(AppState {
-            events: Hub::new(&state),
-            transcripts: Transcripts::default(),
             versions: Versions::asked_by(program.clone()),
             state,
             program,
             consent,
-            host: hosting::host(),
-            door,
+            host: Host::new(log_note),
+            door: Arc::new(door),
             counts: Counts::default(),
             began: Instant::now(),
             stopping: watch::Sender::new(Stopping::No),
@@ -110,12 +104,18 @@ impl App {
         done.unwrap_or_else(|_| Err(Refusal::bug()))
     }
 
-    /// Refuses what starts something while the server stops.
-    pub(crate) fn may_start(&self) -> Result<(), Refusal> {
-        match *self.stopping.borrow() {
-            Stopping::No => Ok(()),
-            _ => Err(Refusal::stopping()),
+    /// What carries out requests.
+    pub(crate) fn operator(&self) -> Operator<'_> {
+        Operator {
+            state: &self.state,
+            program: &self.program,
+            host: &self.host,
+            consent: self.consent,
         }
+    }
+
+    pub(crate) fn control(&self, batch: u32) -> Control<'_> {
+        self.operator().control(batch)
     }
 }
 

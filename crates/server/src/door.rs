@@ -10,6 +10,7 @@ pub(crate) mod proof;
 pub(crate) mod token;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -22,9 +23,8 @@ pub(crate) use links::Links;
 use self::pass::Passes;
 use self::token::Token;
 use crate::answer::Refusal;
-use crate::app::App;
+use crate::connections::ConnectionAuth;
 use crate::input::{LARGEST_BODY, too_large};
-use crate::listen::ConnectionAuth;
 
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 const SEC_FETCH_MODE: &str = "sec-fetch-mode";
@@ -209,8 +209,12 @@ fn foreign(from: &str) -> Refusal {
 }
 
 /// Looks at a request, lets it pass or not, and has every answer say how browsers are to treat it.
-pub(crate) async fn stand_at(State(app): State<App>, request: Request, next: Next) -> Response {
-    let mut response = match app.door.authorize(&request) {
+pub(crate) async fn stand_at(
+    State(door): State<Arc<Door>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match door.authorize(&request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };

@@ -6,6 +6,7 @@ mod hub;
 mod ring;
 mod stream;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -16,6 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use hub::Hub;
+use pleach_engine::host::HostError;
 
 use crate::answer::Refusal;
 use crate::app::{App, Stopping};
@@ -58,11 +60,12 @@ struct EventsQuery {
     ))]
 async fn events(
     State(app): State<App>,
+    Extension(hub): Extension<Hub>,
     QueryParams(wanted): QueryParams<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     if *app.stopping.borrow() == Stopping::Over {
-        return Err(Refusal::stopping());
+        return Err(HostError::Leaving.into());
     }
     if let Some(project) = &wanted.project {
         check_id(project)?;
@@ -78,7 +81,7 @@ async fn events(
         project: wanted.project,
         batch: wanted.batch,
     };
-    let seat = app.events.sit_down().ok_or_else(too_many)?;
+    let seat = hub.sit_down().ok_or_else(too_many)?;
     let pieces = Pieces::begin(&app, seat, filter, start).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use pleach_engine::host::{Begun, Host, HostError, Running};
-use pleach_engine::run::{LoopNotice, Prepared, RunError, take_up};
+use pleach_engine::host::{HostError, TO_THE_END};
+use pleach_engine::run::{RunError, take_up};
 use pleach_log::database::{BatchFilter, BatchScope, Database, DatabaseError};
 use pleach_system::text::causes::with_causes;
 use tokio::sync::oneshot;
@@ -17,18 +17,6 @@ use crate::app::{App, Stopping};
 
 /// How long agents may take to stop: what they are given themselves, and some time to keep their work.
 const LEAVING: Duration = Duration::from_mins(2);
-
-/// Longer than any batch takes.
-pub(crate) const TO_THE_END: Duration = Duration::from_hours(10_000);
-
-/// A place for batches that writes their notes to the log.
-pub(crate) fn host() -> Host {
-    Host::new(|batch, told| {
-        if let LoopNotice::Note(note) = told {
-            tracing::info!(batch, note, "told");
-        }
-    })
-}
 
 /// Takes up every batch that nobody is at and whose folder is there.
 pub(crate) fn go_on_with_what_was_interrupted(app: &App) {
@@ -105,22 +93,6 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().name(name.to_owned());
     if let Err(error) = thread.spawn(work) {
         tracing::error!(%error, name, "could not start a thread");
-    }
-}
-
-/// Runs a batch here; known once it has begun.
-pub(crate) fn begin(app: &App, prepared: Prepared) -> Result<(u32, Running), Refusal> {
-    let running = app.host.run(prepared).map_err(|error| match error {
-        HostError::Leaving => Refusal::stopping(),
-        HostError::NoThread(_) => {
-            tracing::error!(error = with_causes(&error), "could not start a batch");
-            Refusal::bug()
-        }
-    })?;
-    match running.begun(TO_THE_END) {
-        Some(Begun::Number(number)) => Ok((number, running)),
-        Some(Begun::Never(Some(faults))) => Err(faults.into()),
-        Some(Begun::Never(None)) | None => Err(Refusal::bug()),
     }
 }
 

@@ -5,7 +5,6 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize as _, Deserializer};
 use std::time::Duration;
 use utoipa::ToSchema;
 
@@ -52,27 +51,6 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         }
         read(&bytes).map(Self)
     }
-}
-
-/// A whole number, which JSON may write as `3.0`.
-pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<i64>>(
-    from: D,
-) -> Result<Option<T>, D::Error> {
-    let Some(number) = Option::<serde_json::Number>::deserialize(from)? else {
-        return Ok(None);
-    };
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "one that is not in range is none of ours, and is cut to one that is not either"
-    )]
-    let rounded = |number: f64| (number.fract() == 0.0).then_some(number as i64);
-    let whole = number
-        .as_i64()
-        .or_else(|| number.as_f64().and_then(rounded));
-    let fitting = whole.and_then(|whole| T::try_from(whole).ok());
-    fitting.map(Some).ok_or_else(|| {
-        serde::de::Error::custom(format_args!("{number} is no whole number in range"))
-    })
 }
 
 /// The whole body; whoever does not send it keeps a place that others want.
@@ -166,32 +144,21 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathPar
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
-        let Path(named) = Path::from_request_parts(parts, state)
-            .await
-            .map_err(|_| bad_id("malformed id in the path"))?;
+        let Path(named) = Path::from_request_parts(parts, state).await.map_err(|_| {
+            Refusal::new(
+                StatusCode::BAD_REQUEST,
+                "bad_id",
+                "malformed id in the path",
+                "use the `id` that batches, projects and tasks are listed with",
+            )
+        })?;
         Ok(Self(named))
     }
 }
 
-pub(crate) fn bad_id(message: &str) -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "bad_id",
-        message,
-        "use the `id` that batches, projects and tasks are listed with",
-    )
-}
-
-/// An id of a project or a task: letters, digits, `.`, `_` and `-`, so that it is no path and no option.
+/// That an id of a project or a task is well formed.
 pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let is_well_formed =
-        (1..=200).contains(&id.len()) && id.chars().all(is_plain) && !id.starts_with('.');
-    if is_well_formed {
-        Ok(())
-    } else {
-        Err(bad_id("malformed id"))
-    }
+    Ok(pleach_engine::start::check_id(id)?)
 }
 
 /// What `check_id` lets pass, for the document.

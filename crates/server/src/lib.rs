@@ -4,6 +4,7 @@
 
 mod answer;
 mod app;
+mod connections;
 mod counts;
 mod door;
 mod events;
@@ -13,9 +14,9 @@ mod listen;
 mod plan_sync;
 mod routes;
 
-pub use app::Consent;
 pub use door::opener::write_opener;
 pub use door::proof::Challenge;
 pub use door::token::{Token, TokenError};
 pub use listen::{Options, ServeError, Server, Service, Stopper};
+pub use pleach_engine::operator::Consent;
 pub use routes::{document, document_text};

@@ -2,7 +2,6 @@
 //!
 //! Knows sockets and time; what is answered is the routes' business.
 
-mod connections;
 mod write_timeout;
 
 use std::io;
@@ -17,16 +16,16 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use pleach_engine::operator::Consent;
 use pleach_system::pace::paced;
 use pleach_system::state_folder::StateFolder;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt as _;
 
-pub(crate) use self::connections::ConnectionAuth;
-use self::connections::Connections;
 use self::write_timeout::WriteTimeout;
-use crate::app::{App, Consent, Stopping, over};
+use crate::app::{App, Stopping, over};
+use crate::connections::{ConnectionAuth, Connections, LocalAddress};
 use crate::door::token::{Token, TokenError};
 use crate::door::{Door, Hosts, opener};
 use crate::hosting;
@@ -101,10 +100,6 @@ pub struct Server {
     listeners: Vec<TcpListener>,
 }
 
-/// The address that the other end of a connection knows us by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LocalAddress(pub(crate) SocketAddr);
-
 /// Has a server stop, from any thread.
 #[derive(Debug, Clone)]
 pub struct Stopper(App);
@@ -154,7 +149,7 @@ impl Service {
         async move {
             tokio::select! {
                 () = keep_plan_files_in_sync(app.clone()) => {}
-                () = opener::sweep(app.clone()) => {}
+                () = opener::sweep(app.state.path()) => {}
                 () = over(app.stopping.subscribe()) => {}
             }
         }
@@ -210,6 +205,7 @@ impl Stopper {
 
     /// Ends the server; requests that are under way are answered first.
     pub fn end(&self) {
+        self.0.host.begin_no_more();
         self.0.stopping.send_replace(Stopping::Over);
     }
 }

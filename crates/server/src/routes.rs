@@ -5,7 +5,6 @@
 mod agents;
 mod batches;
 mod board;
-mod board_refusal;
 mod docs;
 mod entry;
 mod health;
@@ -18,21 +17,24 @@ mod settings;
 mod tasks;
 mod transcripts;
 
-use axum::Router;
+use std::sync::Arc;
+
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware;
+use axum::{Extension, Router};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{RefOr, Required};
 use utoipa_axum::router::OpenApiRouter;
 
 pub use docs::document_text;
-pub(crate) use transcripts::Transcripts;
 
 use self::board::Board;
+use self::transcripts::Transcripts;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
+use crate::events::Hub;
 use crate::{door, input};
 
 /// The part of the document that no route says.
@@ -89,7 +91,12 @@ pub(crate) fn router(app: App) -> Router {
         .fallback(move |request| board.clone().answer(request))
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(input::LARGEST_BODY))
-        .layer(middleware::from_fn_with_state(app.clone(), door::stand_at))
+        .layer(Extension(Hub::new(&app.state)))
+        .layer(Extension(Arc::new(Transcripts::default())))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app.door),
+            door::stand_at,
+        ))
         .layer(middleware::from_fn_with_state(
             app.clone(),
             health::note_answer,

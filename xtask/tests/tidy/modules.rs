@@ -4,16 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{production, sources};
 
-/// Imports that close a cycle today. None may be added, and one that is gone goes from here.
-const KNOWN: &[(&str, &str, &str)] = &[
-    ("server", "app", "routes"),
-    ("server", "app", "hosting"),
-    ("server", "app", "events"),
-    ("server", "app", "door"),
-    ("server", "door", "listen"),
-    ("server", "routes", "listen"),
-];
-
 /// Which modules of a crate each of its modules uses, itself left out.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
@@ -92,41 +82,12 @@ fn cycle(uses: &Uses) -> Option<Vec<String>> {
     }
 }
 
-fn without(uses: &Uses, edges: &[(&str, &str)]) -> Uses {
-    let mut uses = uses.clone();
-    for (from, to) in edges {
-        if let Some(used) = uses.get_mut(*from) {
-            used.remove(*to);
-        }
-    }
-    uses
-}
-
-fn known_of(name: &str) -> Vec<(&'static str, &'static str)> {
-    let known = KNOWN.iter().filter(|(of, _, _)| *of == name);
-    known.map(|(_, from, to)| (*from, *to)).collect()
-}
-
 #[test]
-fn modules_of_a_crate_form_no_cycle_but_those_that_are_known() {
+fn modules_of_a_crate_form_no_cycle() {
     for (name, uses) in uses() {
-        if let Some(cycle) = cycle(&without(&uses, &known_of(&name))) {
+        if let Some(cycle) = cycle(&uses) {
             panic!("{name}: {} is a cycle", cycle.join(" → "));
         }
-    }
-}
-
-#[test]
-fn every_known_cycle_is_still_there() {
-    let crates = uses();
-    for &(name, from, to) in KNOWN {
-        let mut others = known_of(name);
-        others.retain(|edge| *edge != (from, to));
-        let others = without(&crates[name], &others);
-        assert!(
-            cycle(&others).is_some(),
-            "{name}: {from} → {to} closes no cycle any more, so take it from the list"
-        );
     }
 }
 

@@ -32,9 +32,9 @@ fn approve(arguments: &ApproveArgs, reader: Reader) -> Result<Exit, Failures> {
     let message = match control.pending_consent()? {
         Some(pending) if is_asked => {
             obtain_pending(arguments.batch, &pending)?;
-            control.approve_consent(&pending.fingerprint)?
+            control.approve(Some(&pending.fingerprint))?
         }
-        _ => control.approve()?,
+        _ => control.approve(None)?,
     };
     tell_done(&state, id, &message, reader)?;
     Ok(Exit::Success)

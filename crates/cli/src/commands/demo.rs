@@ -4,14 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::graph::OrderRules;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent::Chosen;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
-use pleach_engine::run::{EarlierBatches, Fetch, Proofs, RunRequest, Summary, WorkPlace, prepare};
+use pleach_engine::run::{RunRequest, Summary, WorkPlace, prepare};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::shell_words::quoted;
 
@@ -77,28 +74,19 @@ pub(crate) fn run() -> Result<Exit, Failures> {
 
 fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
     let document = pleach_formats::read(PLAN);
+    let chosen = (0..document.plan.tasks.len()).collect();
+    let origin = PlanOrigin::File(repository.join("TODO.md"));
+    let request = RunRequest::new(
+        repository.to_owned(),
+        PlanToRun::new(origin, PLAN.to_owned(), document),
+        chosen,
+        Settings::of([Config::load(repository)?], repository)?,
+        StateFolder::at(&folder.join("state"))?,
+        own_program()?,
+    )?;
     Ok(RunRequest {
-        folder: repository.to_owned(),
-        chosen: (0..document.plan.tasks.len()).collect(),
-        plan: PlanToRun::new(
-            PlanOrigin::File(repository.join("TODO.md")),
-            PLAN.to_owned(),
-            document,
-        ),
-        rules: OrderRules::default(),
-        barriers: Barriers::Stages,
-        fallback: Fallback::OneAtATime,
-        settings: Settings::of([Config::load(repository)?], repository)?,
-        agent: Chosen::Demo,
-        template: None,
-        typed: Vec::new(),
         grace: Duration::from_secs(2),
-        state: StateFolder::at(&folder.join("state"))?,
-        program: own_program()?,
-        fetch: Fetch::Nothing,
-        earlier: EarlierBatches::Weave,
-        status_file: None,
-        proofs: Proofs::Remembered,
+        ..request
     })
 }
 

@@ -16,7 +16,6 @@ use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
     Prepared, Proofs, RunError, RunRequest, Summary, WorkPlace, interrupted, rehearse, take_up,
 };
-use pleach_engine::start::Errand;
 use pleach_log::database::BatchRow;
 use pleach_log::outlook::Recall;
 use pleach_system::detach;
@@ -276,23 +275,18 @@ impl Place {
         source: PlanSource,
         chosen: Vec<usize>,
     ) -> Result<RunRequest, Failures> {
-        let errand = Errand {
-            folder: self.folder.clone(),
-            plan: source.into_run(),
-            chosen,
-            overlap: arguments.order.overlap(),
-            barriers: arguments.barriers(),
-            fallback: arguments.fallback(),
-            settings,
-            prompt: prompt(arguments)?,
-            typed: typed(arguments),
-            state: self.state.clone(),
-            program: self.program.clone(),
-            fetch: arguments.fetch(),
-            earlier: arguments.earlier(),
-            status_file: whole_path(arguments.status.as_deref())?,
-        };
-        let mut request = errand.request()?;
+        let prompt = prompt(arguments)?;
+        let status_file = whole_path(arguments.status.as_deref())?;
+        let (folder, plan) = (self.folder.clone(), source.into_run());
+        let (state, program) = (self.state.clone(), self.program.clone());
+        let request = RunRequest::new(folder, plan, chosen, settings, state, program)?;
+        let mut request = request.said_now(&arguments.flags(), prompt)?;
+        request.rules.overlap = arguments.order.overlap();
+        request.barriers = arguments.barriers();
+        request.fallback = arguments.fallback();
+        request.fetch = arguments.fetch();
+        request.earlier = arguments.earlier();
+        request.status_file = status_file;
         if arguments.prove_again {
             request.proofs = Proofs::Again;
         }
@@ -330,16 +324,6 @@ pub(crate) fn own_program() -> Result<PathBuf, Failures> {
         let message = format!("could not find the program itself: {error}");
         Failure::new(Exit::Environment, "own_program", message).into()
     })
-}
-
-/// The settings that steer and stand on the command line.
-fn typed(arguments: &RunArgs) -> Vec<&'static str> {
-    let given = [
-        ("validate", arguments.validate.is_some()),
-        ("prompt", arguments.prompt.is_some()),
-    ];
-    let given = given.into_iter().filter(|(_, is_given)| *is_given);
-    given.map(|(name, _)| name).collect()
 }
 
 /// What agents are told besides their task, as far as the command line says.

@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::graph::Overlap;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::host::{Begun, Host, HostError, Running};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
-use pleach_engine::run::{EarlierBatches, Fetch, Prepared, prepare, take_up};
-use pleach_engine::start::Errand;
+use pleach_engine::run::{Prepared, RunRequest, prepare, take_up};
 use pleach_log::database::{Database, Provenance, RequestKey};
 use pleach_system::state_folder::StateFolder;
 
@@ -32,24 +29,14 @@ fn prepared(scene: &Scene) -> Prepared {
     let path = folder.join("plan.json");
     let text = std::fs::read_to_string(&path).unwrap();
     let document = pleach_formats::read(&text);
-    let errand = Errand {
-        folder: folder.to_owned(),
-        chosen: (0..document.plan.tasks.len()).collect(),
-        plan: PlanToRun::new(PlanOrigin::File(path), text, document),
-        overlap: Overlap::Ordered,
-        barriers: Barriers::Stages,
-        fallback: Fallback::OneAtATime,
-        // Nothing but the repository's own file, so that no setting of this machine reaches it.
-        settings: Settings::of([Config::load(folder).unwrap()], folder).unwrap(),
-        prompt: None,
-        typed: Vec::new(),
-        state: state(scene),
-        program: env!("CARGO_BIN_EXE_pleach").into(),
-        fetch: Fetch::Nothing,
-        earlier: EarlierBatches::Weave,
-        status_file: None,
-    };
-    let mut prepared = prepare(errand.request().unwrap()).unwrap();
+    let chosen = (0..document.plan.tasks.len()).collect();
+    let plan = PlanToRun::new(PlanOrigin::File(path), text, document);
+    // Nothing but the repository's own file, so that no setting of this machine reaches it.
+    let settings = Settings::of([Config::load(folder).unwrap()], folder).unwrap();
+    let (folder, program) = (folder.to_owned(), env!("CARGO_BIN_EXE_pleach").into());
+    let request = RunRequest::new(folder, plan, chosen, settings, state(scene), program);
+    let request = request.unwrap().said_now(&Config::default(), None);
+    let mut prepared = prepare(request.unwrap()).unwrap();
     prepared.confirm_push().unwrap();
     prepared
 }

@@ -128,7 +128,7 @@ fn unknown_hint(name: &str, nearest: Option<&str>, known: &[String]) -> String {
 /// An agent in words that can be stored, so that another process can go on with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Chosen {
+pub enum ChosenAgent {
     /// A command.
     Command(CommandAgent),
     /// One that is known by name.
@@ -137,7 +137,7 @@ pub enum Chosen {
     Demo,
 }
 
-impl Chosen {
+impl ChosenAgent {
     /// The agent itself; `program` is Pleach's own.
     pub fn agent(&self, program: &Path) -> Arc<dyn Agent> {
         match self {
@@ -176,7 +176,7 @@ impl Chosen {
 }
 
 /// The agent that the settings name, or the only one they know, or else the only one that is installed.
-pub fn choose(settings: &Settings) -> Result<Chosen, NoAgent> {
+pub fn choose(settings: &Settings) -> Result<ChosenAgent, NoAgent> {
     match named(settings) {
         Some(name) => of_name(settings, name),
         None => only_installed(settings),
@@ -191,7 +191,7 @@ fn named(settings: &Settings) -> Option<&str> {
     settings.agent.as_deref().or_else(only)
 }
 
-fn of_name(settings: &Settings, name: &str) -> Result<Chosen, NoAgent> {
+fn of_name(settings: &Settings, name: &str) -> Result<ChosenAgent, NoAgent> {
     let usual = AgentConfig::default();
     let is_configured = settings.agents.contains_key(name);
     let said = settings.agents.get(name).unwrap_or(&usual);
@@ -199,16 +199,18 @@ fn of_name(settings: &Settings, name: &str) -> Result<Chosen, NoAgent> {
     let owned = || name.to_owned();
     if let Some(preset) = &said.preset {
         let agent = PresetAgent::of(name, preset, said, model);
-        return agent.map(Chosen::Preset).ok_or_else(|| NoAgent::NoPreset {
-            name: owned(),
-            preset: preset.clone(),
-        });
+        return agent
+            .map(ChosenAgent::Preset)
+            .ok_or_else(|| NoAgent::NoPreset {
+                name: owned(),
+                preset: preset.clone(),
+            });
     }
     match &said.command {
-        Some(command) => of_command(name, command, said, model).map(Chosen::Command),
-        None if name == DemoAgent::NAME => Ok(Chosen::Demo),
+        Some(command) => of_command(name, command, said, model).map(ChosenAgent::Command),
+        None if name == DemoAgent::NAME => Ok(ChosenAgent::Demo),
         None if is_preset(name) => PresetAgent::of(name, name, said, model)
-            .map(Chosen::Preset)
+            .map(ChosenAgent::Preset)
             .ok_or_else(|| NoAgent::Empty { name: owned() }),
         None if is_configured => Err(NoAgent::Empty { name: owned() }),
         None => {
@@ -232,7 +234,7 @@ fn configured_or_installed(settings: &Settings) -> Vec<String> {
     configured.chain(installed.map(str::to_owned)).collect()
 }
 
-fn only_installed(settings: &Settings) -> Result<Chosen, NoAgent> {
+fn only_installed(settings: &Settings) -> Result<ChosenAgent, NoAgent> {
     if !settings.agents.is_empty() {
         return Err(NoAgent::Unnamed);
     }

@@ -9,7 +9,7 @@ use pleach_driver::{KNOWN_AGENTS, KnownAgent, LoginFile, known_agent};
 use pleach_git::git::find_program;
 use pleach_system::secrets::Secrets;
 
-use super::{Chosen, CommandAgent, DemoAgent, NoAgent, PresetAgent, choose};
+use super::{ChosenAgent, CommandAgent, DemoAgent, NoAgent, PresetAgent, choose};
 use crate::config::Settings;
 
 /// What is known of an agent on this machine.
@@ -111,11 +111,11 @@ impl Presence {
     }
 
     /// An agent that was chosen.
-    pub fn of(chosen: &Chosen) -> Self {
+    pub fn of(chosen: &ChosenAgent) -> Self {
         match chosen {
-            Chosen::Preset(agent) => Self::of_preset(agent),
-            Chosen::Command(agent) => Self::of_command(agent),
-            Chosen::Demo => Self::bare(DemoAgent::NAME, Vec::new()),
+            ChosenAgent::Preset(agent) => Self::of_preset(agent),
+            ChosenAgent::Command(agent) => Self::of_command(agent),
+            ChosenAgent::Demo => Self::bare(DemoAgent::NAME, Vec::new()),
         }
     }
 

@@ -8,13 +8,13 @@ use pleach_system::files::stored_path::StoredPath;
 use pleach_system::sandbox::SandboxPolicy;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Chosen;
+use crate::agent::ChosenAgent;
 use crate::config::USUAL_LIMIT_WAIT;
 
 /// How the tasks of a batch are tried, and how its result is tested.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AttemptSettings {
-    pub(crate) agent: Chosen,
+    pub(crate) agent: ChosenAgent,
     /// How long a task may take.
     pub(crate) timeout: Duration,
     /// How long an agent may say nothing.

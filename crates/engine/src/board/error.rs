@@ -60,7 +60,7 @@ impl FieldProblem {
 
 /// Who is to do something about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BoardErrorKind {
+pub(crate) enum BoardErrorKind {
     /// What was asked for makes no sense.
     Invalid,
     /// What is named is not there.
@@ -208,7 +208,7 @@ impl BoardError {
     }
 
     /// Who is to do something about it.
-    pub fn fault(&self) -> BoardErrorKind {
+    pub(crate) fn fault(&self) -> BoardErrorKind {
         match self {
             Self::NoTasks | Self::MixedProjects | Self::MixedPlans(_) | Self::NoPlan => {
                 BoardErrorKind::Invalid

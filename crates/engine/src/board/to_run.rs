@@ -21,25 +21,22 @@ use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 
-/// The execution plan of a project, ready to run.
+/// Tasks of a project that may be run together.
 #[derive(Debug)]
-pub struct PlannedExecution {
+pub struct TasksToRun {
     /// The project.
     pub project: Project,
-    /// The plan.
+    /// The plan that they are of, joined where it is several.
     pub plan: PlanToRun,
-    /// Every task of it that is open.
+    /// Their ids in it.
     pub tasks: Vec<TaskId>,
-    /// Another one each time a plan is set.
-    pub revision: String,
+    /// The revision of the execution plan if they are of that; another one each time it is set.
+    pub revision: Option<String>,
 }
 
 impl Board {
-    /// The plan that these tasks are of, joined where it is several, and their ids in it.
-    pub fn plan_of(
-        &self,
-        tasks: &[String],
-    ) -> Result<(Project, PlanToRun, Vec<TaskId>), BoardError> {
+    /// The tasks of these ids on the board.
+    pub fn tasks_to_run(&self, tasks: &[String]) -> Result<TasksToRun, BoardError> {
         let (rows, on_board) = self.database.look_at_boards(|tables| {
             let rows = tasks.iter().map(|id| task_row(tables, id));
             let rows = rows.collect::<Result<Vec<_>, _>>()?;
@@ -68,14 +65,19 @@ impl Board {
             Ok((plan, ids))
         });
         let parts = parts.collect::<Result<Vec<_>, BoardError>>()?;
-        let (plan, ids) = PlanToRun::join(parts).map_err(|origins| {
+        let (plan, tasks) = PlanToRun::join(parts).map_err(|origins| {
             let name = |origin: PlanOrigin| {
                 let file = plan_name(&origin.key(), &project.path);
                 file.unwrap_or_else(|| origin.key())
             };
             BoardError::MixedPlans(origins.into_iter().map(name).collect())
         })?;
-        Ok((project, plan, ids))
+        Ok(TasksToRun {
+            project,
+            plan,
+            tasks,
+            revision: None,
+        })
     }
 
     /// The ids on the board of the tasks of a plan, by their ids in it.
@@ -89,7 +91,7 @@ impl Board {
     }
 
     /// The execution plan of a project, and every task of it that is open.
-    pub fn execution_plan(&self, project: &str) -> Result<PlannedExecution, BoardError> {
+    pub fn execution_plan(&self, project: &str) -> Result<TasksToRun, BoardError> {
         let found = self.ready(project)?;
         let ((plan, revision), rows) = self.database.look_at_boards(|tables| {
             let plan = tables.plan_with_revision(project)?;
@@ -103,11 +105,11 @@ impl Board {
         let open = |task: &&Task| !task.status.is_settled() && task.hold == TaskHold::None;
         let ids = plan.document.plan.tasks.iter().filter(open);
         let tasks = ids.map(|task| task.id.clone()).collect();
-        Ok(PlannedExecution {
+        Ok(TasksToRun {
             project: found,
             plan,
             tasks,
-            revision,
+            revision: Some(revision),
         })
     }
 

@@ -11,7 +11,7 @@ use super::names::Role;
 use pleach_git::git::{GitError, ObjectSource};
 use pleach_system::secrets::Hider;
 
-use super::{ChangeKind, SteeringChange, SteeringFiles, SteeringSubject, show};
+use super::{ChangeKind, ConsentChange, SteeringChange, SteeringFiles, SteeringSubject, show};
 
 /// What the next task that waits needs consent to.
 #[derive(Debug, Clone)]
@@ -24,6 +24,13 @@ pub struct PendingConsent {
     pub fingerprint: String,
     /// The files, those first that can do most.
     pub changes: Vec<SteeringChange>,
+}
+
+impl PendingConsent {
+    /// The changes as programs see them.
+    pub fn shown(&self) -> Vec<ConsentChange> {
+        self.changes.iter().map(ConsentChange::new).collect()
+    }
 }
 
 /// A short name for exactly what is consented to.

@@ -15,7 +15,7 @@ use super::in_place;
 use super::previous_batch::PreviousBatch;
 use super::request::{in_words, segments};
 use super::{RunError, RunRequest, interrupted};
-use crate::agent::{Brief, Chosen};
+use crate::agent::{Brief, ChosenAgent};
 use crate::consent::{Steering, SteeringChange, SteeringFiles, steering_settings};
 use crate::forge::recognise;
 use crate::plan_to_run::by_id_in_batch;
@@ -173,7 +173,7 @@ impl Rehearsal {
         let name = |(name, _): (std::ffi::OsString, _)| name.to_string_lossy().into_owned();
         let mut variables: Vec<String> = launch.env.into_iter().map(name).collect();
         variables.sort();
-        let argv = if let Chosen::Preset(agent) = &request.agent {
+        let argv = if let ChosenAgent::Preset(agent) = &request.agent {
             // What the user knows is the agent's own program, not who drives it.
             agent.words()
         } else {

@@ -29,7 +29,7 @@ use super::in_place::{self, FolderLock};
 use super::previous_batch::PreviousBatch;
 use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
-use crate::agent::Chosen;
+use crate::agent::ChosenAgent;
 use crate::batch_record::{AttemptSettings, BatchRecord, PlanMark, TaskRecord};
 use crate::config::{MaxParallel, Settings};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
@@ -55,7 +55,7 @@ pub struct RunRequest {
     /// Everything that is configured.
     pub settings: Settings,
     /// The agent.
-    pub agent: Chosen,
+    pub agent: ChosenAgent,
     /// What agents are told besides their task, or instead of the usual words.
     pub template: Option<Template>,
     /// Settings that the person has just typed, so that nobody else can have made them.

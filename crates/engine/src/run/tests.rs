@@ -16,9 +16,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use pleach_domain::batch::{Barriers, Batch, BatchStatus, Fallback};
+use pleach_domain::batch::{Batch, BatchStatus};
 use pleach_domain::event::Event;
-use pleach_domain::graph::OrderRules;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_log::database::StoredEvent;
 use pleach_log::ownership::BatchLock;
@@ -27,11 +26,7 @@ use pleach_testkit::TestRepo;
 use script::{Script, ScriptedExecutor};
 use serde_json::json;
 
-use super::{
-    EarlierBatches, Fetch, LoopNotice, Opening, Prepared, Proofs, RunError, RunRequest, prepare,
-    request, take_up,
-};
-use crate::agent::Chosen;
+use super::{LoopNotice, Opening, Prepared, RunError, RunRequest, prepare, request, take_up};
 use crate::config::{Config, Settings};
 use crate::plan_to_run::{PlanOrigin, PlanToRun};
 
@@ -102,8 +97,7 @@ impl Story {
         });
         let plan = json!({"tasks": tasks.collect::<Vec<_>>()});
         repo.write("plan.json", plan.to_string());
-        let usual =
-            "land = \"none\"\nradar = \"off\"\nretry_pause = \"1ms\"\nmin_free_disk = \"1MiB\"\n";
+        let usual = "agent = \"demo\"\nland = \"none\"\nradar = \"off\"\nretry_pause = \"1ms\"\nmin_free_disk = \"1MiB\"\n";
         repo.write("pleach.toml", format!("{usual}{settings}\n"));
         Self {
             script: Rc::new(RefCell::new(Script::new(steps))),
@@ -129,24 +123,13 @@ impl Story {
         let path = folder.join("plan.json");
         let text = std::fs::read_to_string(&path).unwrap();
         let document = pleach_formats::read(&text);
+        let chosen = (0..document.plan.tasks.len()).collect();
+        let plan = PlanToRun::new(PlanOrigin::File(path), text, document);
+        let settings = Settings::of([Config::load(&folder).unwrap()], &folder).unwrap();
+        let request = RunRequest::new(folder, plan, chosen, settings, self.state(), program);
         prepare(RunRequest {
-            chosen: (0..document.plan.tasks.len()).collect(),
-            plan: PlanToRun::new(PlanOrigin::File(path), text, document),
-            rules: OrderRules::default(),
-            barriers: Barriers::Stages,
-            fallback: Fallback::OneAtATime,
-            settings: Settings::of([Config::load(&folder).unwrap()], &folder).unwrap(),
-            folder,
-            agent: Chosen::Demo,
-            template: None,
-            typed: Vec::new(),
             grace: Duration::from_secs(1),
-            state: self.state(),
-            program,
-            fetch: Fetch::Nothing,
-            earlier: EarlierBatches::Weave,
-            status_file: None,
-            proofs: Proofs::Remembered,
+            ..request.unwrap()
         })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Consent is no part of it: that is asked for when a batch starts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
@@ -14,115 +14,193 @@ use pleach_log::ownership::is_owned;
 use pleach_log::view::PredictedView;
 use pleach_system::secrets::Secrets;
 use pleach_system::state_folder::StateFolder;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::{Chosen, Start, StartError, chosen_by, errand, trusted_settings};
+use super::{BatchOptions, Chosen, StartError, chosen_of, request, trusted_settings};
+use crate::board::{Board, BoardErrorKind, TasksToRun};
 use crate::config::Settings;
+use crate::fault::{ErrorText, Faults};
 use crate::plan_to_run::by_id_in_batch;
 use crate::run::{Rehearsal, RunError, rehearse};
 
-/// What a batch would be.
-#[derive(Debug)]
-pub struct Preview {
-    /// Tasks whose predecessors are all in earlier waves, in plan order within a wave.
-    pub waves: Vec<Vec<TaskId>>,
-    /// Tasks that declare the same files; the second of two comes after the first.
-    pub collisions: Vec<PredictedView>,
-    /// Tasks with what they need that is neither done nor among them.
-    pub missing: Vec<(TaskId, Vec<TaskId>)>,
+/// What a batch would be; tasks are named by their ids on the board.
+#[derive(Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchPreview {
+    /// Tasks whose predecessors are all in earlier ones.
+    stages: Vec<PreviewStage>,
+    /// Tasks that declare the same files; the second of two waits for the first.
+    predicted_conflicts: Vec<PredictedView>,
+    /// Dependencies that are neither done nor in the batch.
+    missing: Vec<MissingNeeds>,
     /// Tasks that were named and are done.
-    pub left_out: Vec<TaskId>,
+    left_out: Vec<String>,
     /// What is odd and stops nothing.
-    pub warnings: Vec<Problem>,
-    /// The address that its result would be pushed to.
-    pub push_to: Option<String>,
-    /// Whether nobody has confirmed yet that the project pushes there.
-    pub push_unconfirmed: bool,
-    /// Why it would not start.
-    pub refusal: Option<StartError>,
+    warnings: Vec<Warning>,
+    /// The address that the result would be pushed to; nothing where it would not be.
+    push_to: Option<String>,
+    /// Whether it starts only with `confirmPush`: this project has never pushed there.
+    push_unconfirmed: bool,
+    /// Why it would not start; consent is asked for when it does.
+    refusal: Option<ErrorText>,
 }
 
-/// Looks up what would come of starting tasks of a project.
-pub fn preview(state: &StateFolder, program: &Path, project: &str, start: Start) -> Preview {
-    let settings = trusted_settings(state, &start);
+/// Tasks that may run at the same time.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct PreviewStage {
+    /// Counted from 1.
+    number: usize,
+    tasks: Vec<String>,
+}
+
+/// A task whose dependencies are missing.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct MissingNeeds {
+    task_id: String,
+    needs: Vec<String>,
+}
+
+/// Something odd.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Warning {
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+}
+
+impl From<&Problem> for Warning {
+    fn from(problem: &Problem) -> Self {
+        Self {
+            code: problem.code.as_str(),
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+        }
+    }
+}
+
+/// Looks up what would come of starting tasks; only tasks that are unknown, and ids that are none, are errors.
+pub fn preview(
+    state: &StateFolder,
+    program: &Path,
+    options: &BatchOptions,
+) -> Result<BatchPreview, Faults> {
+    options.check_ids()?;
+    let board = Board::open(state)?;
+    let tasks = match board.tasks_to_run(&options.task_ids) {
+        Ok(tasks) => tasks,
+        Err(error)
+            if matches!(
+                error.fault(),
+                BoardErrorKind::Conflict | BoardErrorKind::Impossible
+            ) =>
+        {
+            return Ok(BatchPreview::default().refused(error.into()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let ids = board.ids_of(&tasks.project.id, &tasks.plan)?;
+    let settings = trusted_settings(state, &tasks, options);
     // Without settings it does not start, and what it would be is shown all the same.
     let known = settings.as_ref().ok();
     let threshold = known.map_or_else(Threshold::default, |known| known.phase_threshold);
-    let mut chosen = chosen_by(&start, threshold);
+    let mut chosen = chosen_of(&tasks, options, threshold);
     let errors = std::mem::take(&mut chosen.errors);
-    let tasks = chosen.tasks.clone();
-    let mut preview = Preview::of(&start, chosen, threshold);
-    preview.refusal = if errors.is_empty() {
-        let refused = refuse_busy(state, project, &start, &preview.waves.concat());
-        let found = refused.and_then(|()| try_out(state, program, start, tasks, settings?));
-        found.map(|found| preview.pushing(found)).err()
+    let preview = BatchPreview::new(&tasks, &chosen, &ids, options.rules(threshold));
+    let found = if errors.is_empty() {
+        let busy = refuse_busy(state, &tasks, &chosen.tasks);
+        busy.and_then(|()| try_out(state, program, tasks, options, chosen.tasks, settings?))
     } else {
-        Some(StartError::Plan(errors))
+        Err(StartError::Plan(errors))
     };
-    preview
+    let unfit = options.check_number().and_then(|()| options.check());
+    Ok(match (unfit, found) {
+        (Ok(()), Ok(found)) => preview.pushing(found),
+        (Ok(()), Err(error)) => preview.refused(error.into()),
+        (Err(unfit), Ok(found)) => preview.pushing(found).refused(unfit),
+        (Err(unfit), Err(_)) => preview.refused(unfit),
+    })
 }
 
-impl Preview {
-    fn of(start: &Start, chosen: Chosen, threshold: Threshold) -> Self {
-        let plan = &start.plan.document.plan;
+impl BatchPreview {
+    fn new(
+        tasks: &TasksToRun,
+        chosen: &Chosen,
+        ids: &HashMap<TaskId, String>,
+        rules: OrderRules,
+    ) -> Self {
+        let plan = &tasks.plan.document.plan;
         let graph = Graph::new(plan, Strictness::AsWritten);
-        let name = |position: usize| graph.task(position).id.clone();
+        // A task that came into its file just now is on no board yet.
+        let id_of = |task: &TaskId| ids.get(task).cloned().unwrap_or_else(|| task.to_string());
+        let name = |position: usize| id_of(&plan.tasks[position].id);
         let names = |positions: &[usize]| positions.iter().map(|at| name(*at)).collect();
         let mut members = vec![false; plan.tasks.len()];
         for position in &chosen.tasks {
             members[*position] = true;
         }
-        let rules = OrderRules {
-            overlap: start.order.overlap,
-            threshold,
-        };
         let order = Order::new(&graph, &members, rules);
+        let stages = (1..).zip(&order.waves).map(|(number, wave)| PreviewStage {
+            number,
+            tasks: names(wave),
+        });
         let collisions = order.ordered.iter().filter_map(|pair| {
             let first: HashSet<&String> = graph.task(pair.first).files.iter().collect();
             let both = graph.task(pair.then).files.iter();
             let files: Vec<String> = both.filter(|file| first.contains(file)).cloned().collect();
             (!files.is_empty()).then(|| PredictedView {
-                tasks: [name(pair.first), name(pair.then)].map(|task| task.to_string()),
+                tasks: [name(pair.first), name(pair.then)],
                 files,
             })
         });
         let missing = graph.needs_beyond(&chosen.tasks).into_iter();
-        let taken: HashSet<TaskId> = chosen.tasks.iter().map(|at| name(*at)).collect();
-        let left_out = start.tasks.iter().filter(|task| !taken.contains(*task));
+        let missing = missing.map(|(task, needs)| MissingNeeds {
+            task_id: name(task),
+            needs: names(&needs),
+        });
+        let taken: HashSet<&TaskId> = { chosen.tasks.iter() }
+            .map(|at| &plan.tasks[*at].id)
+            .collect();
+        let left_out = tasks.tasks.iter().filter(|task| !taken.contains(*task));
         Self {
-            waves: order.waves.iter().map(|wave| names(wave)).collect(),
-            collisions: collisions.collect(),
-            missing: missing
-                .map(|(task, needs)| (name(task), names(&needs)))
-                .collect(),
-            left_out: left_out.cloned().collect(),
-            warnings: chosen.warnings,
-            push_to: None,
-            push_unconfirmed: false,
-            refusal: None,
+            stages: stages.collect(),
+            predicted_conflicts: collisions.collect(),
+            missing: missing.collect(),
+            left_out: left_out.map(id_of).collect(),
+            warnings: chosen.warnings.iter().map(Warning::from).collect(),
+            ..Self::default()
         }
     }
 
-    fn pushing(&mut self, found: Rehearsal) {
+    fn pushing(mut self, found: Rehearsal) -> Self {
         let hider = Secrets::of_environment(&[]).hider();
         let remote = found.remote.filter(|_| found.pushes);
         self.push_to = remote.map(|remote| hider.hidden(remote));
         self.push_unconfirmed = found.push_unconfirmed;
+        self
+    }
+
+    fn refused(mut self, why: Faults) -> Self {
+        let hider = Secrets::of_environment(&[]).hider();
+        self.refusal = Some(ErrorText::from(why).hidden(&hider));
+        self
     }
 }
 
 fn refuse_busy(
     state: &StateFolder,
-    project: &str,
-    start: &Start,
-    tasks: &[TaskId],
+    tasks: &TasksToRun,
+    chosen: &[usize],
 ) -> Result<(), StartError> {
     let database = Database::open(state)?;
     let holders: Result<_, DatabaseError> = database.look_at_boards(|tables| {
-        let look_up = |plan: &str| tables.holders(project, plan);
-        by_id_in_batch(&start.plan.origin, start.plan.homes(), look_up)
+        let look_up = |plan: &str| tables.holders(&tasks.project.id, plan);
+        by_id_in_batch(&tasks.plan.origin, tasks.plan.homes(), look_up)
     });
     let holders = holders?;
-    for task in tasks {
+    for position in chosen {
+        let task = &tasks.plan.document.plan.tasks[*position].id;
         let Some(holder) = holders.get(task) else {
             continue;
         };
@@ -139,10 +217,11 @@ fn refuse_busy(
 fn try_out(
     state: &StateFolder,
     program: &Path,
-    start: Start,
+    tasks: TasksToRun,
+    options: &BatchOptions,
     chosen: Vec<usize>,
     settings: Settings,
 ) -> Result<Rehearsal, StartError> {
-    let request = errand(state, program, start, chosen, settings).request()?;
+    let request = request(state, program, tasks, options, chosen, settings)?;
     Ok(rehearse(&request)?)
 }

@@ -6,5 +6,6 @@
 mod board;
 mod forge;
 mod landing;
+mod operator;
 mod plan_file;
 mod resolve;

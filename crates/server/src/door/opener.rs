@@ -10,7 +10,6 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest as _, Sha256};
 
 use super::token::to_hex;
-use crate::app::App;
 
 const FOLDER: &str = "open";
 /// How long such a page waits for a browser.
@@ -54,12 +53,10 @@ fn path_of(state: &Path, code: &str) -> PathBuf {
 }
 
 /// Takes those away that were not used for a minute, also those of other processes.
-pub(crate) async fn sweep(app: App) {
+pub(crate) async fn sweep(state: &Path) {
     loop {
-        let swept = app.blocking(|app| {
-            remove_old(&app.state.path().join(FOLDER));
-            Ok(())
-        });
+        let folder = state.join(FOLDER);
+        let swept = tokio::task::spawn_blocking(move || remove_old(&folder));
         // What could not be looked at now can be the next time.
         let _ = swept.await;
         tokio::time::sleep(PAUSE).await;

@@ -3,15 +3,13 @@
 mod consenting;
 mod control;
 mod details;
-mod ending;
 mod preview;
-mod push_consent;
 mod starting;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use pleach_engine::stored_batch::{LookupError, StoredBatch};
+use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::{BatchFilter, BatchScope, Database};
 use pleach_log::view::BatchView;
 use serde::{Deserialize, Serialize};
@@ -23,9 +21,7 @@ use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::{Id, PathParams, QueryParams, check_id};
 
-pub(super) use control::control;
-pub(super) use ending::stop_batch;
-pub(super) use starting::{BatchOptions, fetch_of, key_of, start_batch};
+pub(super) use starting::key_of;
 
 /// So many batches are listed if nothing is said.
 const USUAL: usize = 50;
@@ -40,7 +36,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(starting::run_task))
         .merge(consenting::routes())
         .merge(control::routes())
-        .merge(ending::routes())
         .merge(details::routes())
 }
 
@@ -66,7 +61,7 @@ struct BatchesQuery {
     before: Option<u32>,
 }
 
-/// Among which batches to look.
+/// BatchScope which batches to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Which {
@@ -152,9 +147,7 @@ async fn one(
 
 /// A batch as it stands.
 fn shown(app: &App, id: u32) -> Result<BatchView, Refusal> {
-    let database = Database::open(&app.state)?;
-    let view = BatchView::load(&app.state, &database, id)?;
-    view.ok_or_else(|| LookupError::NoBatch(id).into())
+    Ok(app.operator().batch(id)?)
 }
 
 fn stored(app: &App, id: u32) -> Result<StoredBatch, Refusal> {

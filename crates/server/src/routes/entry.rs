@@ -10,10 +10,10 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
+use crate::connections::LocalAddress;
 use crate::door::opener;
 use crate::door::proof::is_nonce;
 use crate::input::{Body, QueryParams};
-use crate::listen::LocalAddress;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()

@@ -2,20 +2,17 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use pleach_domain::choice::RunMode;
 use pleach_engine::board::{Board, BoardError};
-use pleach_engine::config::Config;
-use pleach_engine::execution::{Execution, best_mode};
-use pleach_engine::run::EarlierBatches;
-use pleach_engine::start::{Dependencies, OrderChoice, Start, made_before};
-use pleach_log::database::{Database, Provenance};
+use pleach_engine::execution::Execution;
+use pleach_engine::start::BatchOptions;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::batches::{BatchOptions, control, fetch_of, key_of, start_batch, stop_batch};
+use super::batches::key_of;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::aside;
@@ -75,66 +72,18 @@ async fn start(
     check_id(&id)?;
     let options = BatchOptions::from(wish);
     let key = key_of(&headers, &format!("parallel {id}"), &options)?;
-    let told = aside(&app, move |app| {
-        let board = Board::open(&app.state)?;
-        let planned = board.execution_plan(&id)?;
-        let running = running(app, &id)?;
-        let is_repeated = match &key {
-            Some(key) => made_before(&app.state, key)?.is_some(),
-            None => false,
-        };
-        if let Some(batch) = running.filter(|_| !is_repeated) {
-            return Err(Refusal::new(
-                StatusCode::CONFLICT,
-                "already_running",
-                format!(
-                    "batch {} is already running the execution plan of this project",
-                    control(app, batch).number()
-                ),
-                "stop it, or wait until it finishes",
-            ));
-        }
-        let project = planned.project;
-        let mode = if project.is_repository {
-            best_mode(&planned.plan.document.plan)
-        } else {
-            // Nobody asked for work in the folder itself; what runs at once is refused there with the reason.
-            RunMode::Parallel
-        };
-        let start = Start {
-            fetch: fetch_of(project.url.as_deref()),
-            project_folder: project.path,
-            plan: planned.plan,
-            tasks: planned.tasks,
-            dependencies: Dependencies::Chosen,
-            order: OrderChoice::default(),
-            flags: Config::default(),
-            prompt: None,
-            earlier: EarlierBatches::Weave,
-            provenance: Provenance {
-                key,
-                execution_plan: Some(planned.revision),
-            },
-        };
-        let mode = Some(mode);
-        start_batch(app, start, &BatchOptions { mode, ..options })?;
-        Ok(match mode {
-            Some(RunMode::Parallel) => "parallel execution started",
-            _ => "sequential execution started",
-        })
-    });
-    let message = told.await?.to_owned();
+    let start = move |app: &App| {
+        let operator = app.operator();
+        Ok(operator.start_execution(&id, options, key.as_ref())?)
+    };
+    let message = match aside(&app, start).await? {
+        RunMode::Parallel => "parallel execution started",
+        _ => "sequential execution started",
+    };
     Ok(Json(ParallelAnswer {
         status: "started",
-        message,
+        message: message.to_owned(),
     }))
-}
-
-/// The batch that executes the plan of a project, if one does.
-fn running(app: &App, project: &str) -> Result<Option<u32>, Refusal> {
-    let execution = Database::open(&app.state)?.execution(project)?;
-    let open = execution.filter(|execution| execution.is_open);
-    Ok(open.map(|execution| execution.batch))
 }
 
 /// How far the execution plan of a project is.
@@ -205,22 +154,8 @@ async fn stop(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<ParallelAnswer>, Refusal> {
     check_id(&id)?;
-    let running = app.blocking(move |app| {
-        if let Some(batch) = running(app, &id)? {
-            return Ok(batch);
-        }
-        match Board::open(&app.state)?.execution_plan(&id) {
-            Err(error) => Err(error.into()),
-            Ok(_) => Err(Refusal::new(
-                StatusCode::CONFLICT,
-                "not_running",
-                "the execution plan of this project is not running",
-                "start it first",
-            )),
-        }
-    });
-    let batch = running.await?;
-    let message = app.blocking(move |app| stop_batch(app, batch)).await?;
+    let stop = move |app: &App| Ok(app.operator().stop_execution(&id)?);
+    let message = app.blocking(stop).await?;
     Ok(Json(ParallelAnswer {
         status: "stopping",
         message,

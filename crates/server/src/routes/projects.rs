@@ -85,7 +85,7 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
     match (new.path, new.url) {
         (Some(path), None) => Ok(board.add_folder(Path::new(&path))?),
         (None, Some(url)) => {
-            app.may_start()?;
+            app.host.check_is_open()?;
             let turn = Turn::take()?;
             let (project, cloning) = board.add_url(&url)?;
             if let Some(cloning) = cloning {

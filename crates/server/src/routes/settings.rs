@@ -11,6 +11,8 @@ use pleach_engine::board::Board;
 use pleach_engine::config::{
     Config, ConfigScope, FILE_NAME, Layers, MaxParallel, ResolvedSetting, SettingOrigin, set_all,
 };
+use pleach_engine::fault::FieldError;
+use pleach_engine::start::whole_number;
 use pleach_log::database::{BoardEvent, Database};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -18,9 +20,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::answer::{ErrorBody, FieldError, Refusal};
+use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Body, Id, QueryParams, check_id, whole};
+use crate::input::{Body, Id, QueryParams, check_id};
 
 /// So many tasks may run at once.
 const MOST_AT_ONCE: i64 = 64;
@@ -73,7 +75,7 @@ enum MaxBatchSize {
 }
 
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
-    whole(from)?.ok_or_else(|| serde::de::Error::custom("a number is expected"))
+    whole_number(from)?.ok_or_else(|| serde::de::Error::custom("a number is expected"))
 }
 
 /// As many as the machine can take.
@@ -110,7 +112,7 @@ enum Source {
 struct SettingsChange {
     max_batch_size: Option<MaxBatchSize>,
     #[schema(minimum = 1, maximum = 64)]
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "whole_number")]
     parallel_limit: Option<i64>,
     queue_auto_approve: Option<bool>,
     stop_on_failure: Option<bool>,

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use pleach_domain::id::TaskId;
 use pleach_driver::Entry;
 use pleach_engine::stored_batch::StoredBatch;
@@ -108,12 +108,16 @@ impl From<Page> for TranscriptPage {
     ))]
 async fn log(
     State(app): State<App>,
+    Extension(transcripts): Extension<Arc<Transcripts>>,
     PathParams((batch, task)): PathParams<(u32, String)>,
     QueryParams(wanted): QueryParams<TranscriptQuery>,
 ) -> Result<Json<TranscriptPage>, Refusal> {
     let place = place(wanted.from.as_deref())?;
     let most = most(wanted.limit)?;
-    let page = app.blocking(move |app| read(app, batch, &task, wanted.attempt, place, most));
+    let page = app.blocking(move |app| {
+        let attempt = wanted.attempt;
+        read(app, &transcripts, batch, &task, attempt, place, most)
+    });
     Ok(Json(page.await?.into()))
 }
 
@@ -149,6 +153,7 @@ fn most(limit: Option<u32>) -> Result<usize, Refusal> {
 
 fn read(
     app: &App,
+    transcripts: &Transcripts,
     batch: u32,
     named: &str,
     attempt: Option<u32>,
@@ -174,11 +179,9 @@ fn read(
         Speaker::Done
     };
     let folder = attempt_folder(&app.state.batch(batch), &stored.segment(position), number);
-    let transcript = app
-        .transcripts
-        .get_or_insert((batch, task.clone(), number), || {
-            Transcript::of(&folder, number)
-        });
+    let transcript = transcripts.get_or_insert((batch, task.clone(), number), || {
+        Transcript::of(&folder, number)
+    });
     let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
     transcript.page(place, most, speaker).map_err(|error| {
         let message = format!(
@@ -201,7 +204,7 @@ type TranscriptKey = (u32, TaskId, u32);
 
 /// The transcripts that were read last, so that nobody reads a long one again for each page.
 #[derive(Debug, Default)]
-pub(crate) struct Transcripts {
+pub(super) struct Transcripts {
     known: Mutex<VecDeque<(TranscriptKey, Arc<Mutex<Transcript>>)>>,
 }
 

@@ -5,19 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use pleach_domain::batch::{Barriers, Fallback};
+use pleach_domain::batch::Fallback;
 use pleach_domain::event::{Event, TaskEvent};
-use pleach_domain::graph::OrderRules;
 use pleach_domain::task_state::Ending;
 use pleach_driver::{Conclusion, Outcome, Trouble, known_agent};
-use pleach_engine::agent::{Chosen, LoginState, Presence, Versions, choose};
+use pleach_engine::agent::{LoginState, Presence, Versions, choose};
 use pleach_engine::config::{Config, FILE_NAME, Layers, SettingOrigin, Settings};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
-use pleach_engine::run::{
-    Controls, EarlierBatches, Fetch, LoopNotice, Prepared, Proofs, RunRequest, Summary, WorkPlace,
-    prepare,
-};
+use pleach_engine::run::{Controls, LoopNotice, Prepared, RunRequest, Summary, WorkPlace, prepare};
 use pleach_engine::trial::{self, TrialReport};
 use pleach_log::transcript::{LOG, attempt_folder};
 use pleach_system::state_folder::StateFolder;
@@ -67,7 +63,7 @@ pub(super) fn run(wanted: &AgentTestArgs) -> Result<Exit, Failures> {
         folder: folder.path(),
         reader: Reader::from_flag(wanted.json),
     };
-    let summary = place.carry_out(chosen, trial::settings(settings))?;
+    let summary = place.carry_out(trial::settings(settings))?;
     let found = place.findings(&summary, presence);
     if wanted.json {
         let folder = wanted.keep.then_some(place.folder);
@@ -122,7 +118,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn carry_out(&self, agent: Chosen, settings: Settings) -> Result<Summary, Failures> {
+    fn carry_out(&self, settings: Settings) -> Result<Summary, Failures> {
         let repository = self.folder.join("repository");
         let made = std::fs::create_dir(&repository).map_err(|error| error.to_string());
         let made = made.and_then(|()| {
@@ -135,28 +131,14 @@ impl Trial<'_> {
         })?;
         let text = trial::plan(self.name);
         let document = pleach_formats::read(&text);
+        let origin = PlanOrigin::File(repository.join(trial::PLAN));
+        let plan = PlanToRun::new(origin, text, document);
+        let state = StateFolder::at(&self.folder.join("state"))?;
+        let request = RunRequest::new(repository, plan, vec![0], settings, state, own_program()?)?;
         let request = RunRequest {
-            chosen: vec![0],
-            plan: PlanToRun::new(
-                PlanOrigin::File(repository.join(trial::PLAN)),
-                text,
-                document,
-            ),
-            folder: repository,
-            rules: OrderRules::default(),
-            barriers: Barriers::Stages,
             fallback: Fallback::Fail,
-            settings,
-            agent,
-            template: None,
-            typed: Vec::new(),
             grace: Duration::from_secs(5),
-            state: StateFolder::at(&self.folder.join("state"))?,
-            program: own_program()?,
-            fetch: Fetch::Nothing,
-            earlier: EarlierBatches::Weave,
-            status_file: None,
-            proofs: Proofs::Remembered,
+            ..request
         };
         if self.reader == Reader::Person {
             let shown = PreviewInput::new(&request, WorkPlace::Worktrees);

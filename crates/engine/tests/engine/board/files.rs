@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use pleach_domain::task::{Priority, TaskStatus};
-use pleach_engine::board::{BoardTask, PlannedExecution};
+use pleach_engine::board::{BoardTask, TasksToRun};
 use pleach_engine::plan_to_run::PlanOrigin;
 
 use super::{Scene, TaskChange, refused, save};
@@ -31,7 +31,7 @@ fn the_tasks_of_a_text_come_onto_the_board_with_their_ids_where_these_are_free()
     assert_eq!(imported.tasks[1].plan, None);
     let next = scene.create("next", &[]);
     assert_eq!(next.key, "4");
-    let PlannedExecution {
+    let TasksToRun {
         plan: run,
         tasks: ids,
         ..
@@ -213,12 +213,17 @@ fn a_mirrored_task_is_run_from_its_file_as_it_stands() {
         .tasks
         .remove(0);
     save(&path, "- [ ] plan\n- [ ] dig\n  deeper\n");
-    let (_, run, ids) = scene.board.plan_of(std::slice::from_ref(&dig.id)).unwrap();
+    let found = scene.board.tasks_to_run(std::slice::from_ref(&dig.id));
+    let TasksToRun {
+        plan: run,
+        tasks: ids,
+        ..
+    } = found.unwrap();
     assert_eq!(run.origin, PlanOrigin::File(path.clone()));
     assert_eq!(
         (ids[0].as_str(), run.document.plan.tasks[1].details.trim()),
         ("2", "deeper")
     );
     save(&path, "- [ ] plan\n");
-    assert_eq!(refused(scene.board.plan_of(&[dig.id])), "task_gone");
+    assert_eq!(refused(scene.board.tasks_to_run(&[dig.id])), "task_gone");
 }

@@ -2,7 +2,7 @@
 
 use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
-use pleach_engine::board::{ExecutionPlan, PlannedExecution};
+use pleach_engine::board::{ExecutionPlan, TasksToRun};
 use pleach_engine::plan_to_run::PlanOrigin;
 use pleach_formats::Mark;
 use serde_json::json;
@@ -18,7 +18,12 @@ fn tasks_of_the_board_are_run_from_the_board() {
     let mut scene = Scene::new();
     let a = scene.create("a", &[]);
     let b = scene.create("b", &[&a]);
-    let (project, run, ids) = scene.board.plan_of(&[b.id, a.id]).unwrap();
+    let TasksToRun {
+        project,
+        plan: run,
+        tasks: ids,
+        ..
+    } = scene.board.tasks_to_run(&[b.id, a.id]).unwrap();
     assert_eq!(
         (project.id, run.origin),
         (scene.project.clone(), PlanOrigin::Board)
@@ -47,13 +52,15 @@ fn a_batch_is_of_plans_of_one_project() {
         .unwrap()
         .tasks
         .remove(0);
-    assert_eq!(refused(scene.board.plan_of(&[])), "empty_batch");
+    assert_eq!(refused(scene.board.tasks_to_run(&[])), "empty_batch");
     assert_eq!(
-        refused(scene.board.plan_of(&["nobody".into()])),
+        refused(scene.board.tasks_to_run(&["nobody".into()])),
         "task_not_found"
     );
     let both = [a.id.clone(), dig.id.clone()];
-    let (_, plan, ids) = scene.board.plan_of(&both).unwrap();
+    let TasksToRun {
+        plan, tasks: ids, ..
+    } = scene.board.tasks_to_run(&both).unwrap();
     assert_eq!(ids, ["1", "board-1"].map(TaskId::new));
     let shown = scene.board.ids_of(&scene.project, &plan).unwrap();
     assert_eq!((&shown[&ids[0]], &shown[&ids[1]]), (&dig.id, &a.id));
@@ -66,7 +73,7 @@ fn a_batch_is_of_plans_of_one_project() {
     };
     let foreign = scene.board.create_task(&foreign).unwrap();
     assert_eq!(
-        refused(scene.board.plan_of(&[a.id, foreign.id])),
+        refused(scene.board.tasks_to_run(&[a.id, foreign.id])),
         "mixed_projects"
     );
 }
@@ -104,7 +111,7 @@ fn an_execution_plan_comes_back_as_it_was_set() {
         .put_plan(&scene.project, &plan(&written))
         .unwrap();
     assert_eq!(scene.told(), told);
-    let PlannedExecution {
+    let TasksToRun {
         plan: run,
         tasks: ids,
         ..
@@ -134,7 +141,7 @@ fn only_what_is_open_of_an_execution_plan_is_run() {
         .board
         .put_plan(&scene.project, &plan(&written))
         .unwrap();
-    let PlannedExecution {
+    let TasksToRun {
         plan: run,
         tasks: ids,
         ..
@@ -224,7 +231,7 @@ fn the_execution_plan_of_a_file_is_its_waves() {
     );
     assert_eq!(shown["tasks"][2]["depends_on"], json!(["2", "3"]));
     assert_eq!(shown["tasks"][0]["depends_on"], json!([]));
-    let PlannedExecution {
+    let TasksToRun {
         plan: run,
         tasks: ids,
         ..

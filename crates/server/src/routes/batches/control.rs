@@ -1,4 +1,4 @@
-//! What a person does to a batch: approve, land, resume, retry, resolve. Answered after the effect.
+//! What a person does to a batch: approve, land, resume, end, retry, resolve. Answered after the effect.
 
 use std::time::Duration;
 
@@ -6,38 +6,32 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use pleach_domain::batch::LandingRequest;
-use pleach_domain::id::TaskId;
-use pleach_domain::task_state::Ending;
-use pleach_engine::control::{Control, ControlOutcome};
-use pleach_engine::resolve::{Resolution, ResolutionStart, ResolveError};
-use pleach_engine::run::take_up;
+use pleach_domain::event::Rollback;
+use pleach_engine::operator::LandingWish;
+use pleach_engine::resolve::{Resolution, ResolutionStart};
 use pleach_log::view::BatchView;
-use pleach_system::text::causes::with_causes;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::push_consent::Push;
 use super::{shown, stored};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::hosting::{Settled, TO_THE_END, begin, within};
+use crate::hosting::{Settled, within};
 use crate::input::{Body, PathParams};
 
 /// How long an effect is waited for if nothing is said, and at most.
 const USUAL_WAIT: u64 = 10;
 const LONGEST_WAIT: u64 = 60;
 
-/// How often a task is looked at that somebody waits for.
-const LOOK: Duration = Duration::from_millis(50);
-
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(approve))
         .routes(routes!(land))
         .routes(routes!(resume))
+        .routes(routes!(cancel))
+        .routes(routes!(stop))
         .routes(routes!(cancel_task))
         .routes(routes!(retry_task))
         .routes(routes!(resolve_task))
@@ -46,7 +40,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// A batch after what was asked for.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Done {
+struct Done {
     #[serde(flatten)]
     batch: BatchView,
     /// What was done, for people.
@@ -55,7 +49,7 @@ pub(super) struct Done {
 
 /// What was asked for takes its time, and goes on.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct UnderWay {
+struct UnderWay {
     #[schema(example = "cancelling")]
     status: &'static str,
     /// Where to look.
@@ -66,7 +60,7 @@ pub(super) struct UnderWay {
 /// A body without anything in it.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+struct Nothing {}
 
 /// How long whoever asks would wait (`Prefer: wait=30`).
 fn patience(headers: &HeaderMap) -> Duration {
@@ -78,7 +72,7 @@ fn patience(headers: &HeaderMap) -> Duration {
 }
 
 /// Does something to a batch, waits for it, and shows the batch then.
-pub(super) async fn done(
+async fn done(
     app: &App,
     headers: &HeaderMap,
     batch: u32,
@@ -99,14 +93,6 @@ pub(super) async fn done(
             (StatusCode::ACCEPTED, place, body).into_response()
         }
     })
-}
-
-pub(crate) fn control(app: &App, batch: u32) -> Control<'_> {
-    Control {
-        state: &app.state,
-        batch,
-        program: &app.program,
-    }
 }
 
 /// What a person approves.
@@ -130,26 +116,8 @@ async fn approve(
     headers: HeaderMap,
     Body(approval): Body<Approval>,
 ) -> Result<Response, Refusal> {
-    let work = move |app: &App| {
-        let control = control(app, id);
-        Ok(match &approval.consent {
-            Some(fingerprint) => control.approve_consent(fingerprint)?,
-            None => control.approve()?,
-        })
-    };
+    let work = move |app: &App| Ok(app.control(id).approve(approval.consent.as_deref())?);
     done(&app, &headers, id, "approving", work).await
-}
-
-/// Where the result shall go.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct LandingWish {
-    /// A local branch that is fast-forwarded, instead of a push and a pull request
-    into: Option<String>,
-    /// Land it without a proof, and run no tests
-    unproved: bool,
-    /// Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
-    confirm_push: bool,
 }
 
 /// Lands the result of a batch that is over
@@ -165,30 +133,7 @@ async fn land(
     headers: HeaderMap,
     Body(wish): Body<LandingWish>,
 ) -> Result<Response, Refusal> {
-    app.may_start()?;
-    let work = move |app: &App| {
-        let asked = LandingRequest {
-            into: wish.into,
-            despite_findings: false,
-            unproved: wish.unproved,
-            prove_again: false,
-        };
-        let mut prepared = control(app, id).land(asked)?;
-        Push::of(wish.confirm_push).check(&mut prepared)?;
-        let (_, running) = begin(app, *prepared)?;
-        running.wait(TO_THE_END).ok_or_else(Refusal::bug)??;
-        let batch = shown(app, id)?;
-        let number = batch.number;
-        match batch.validation.not_landed {
-            None => Ok(format!("batch {number} has landed")),
-            Some(why) => Err(Refusal::new(
-                StatusCode::CONFLICT,
-                "not_landed",
-                format!("batch {number} did not land: {why}"),
-                "the result is on its branch; land it again once that is fixed",
-            )),
-        }
-    };
+    let work = move |app: &App| Ok(app.operator().land(id, wish)?);
     done(&app, &headers, id, "landing", work).await
 }
 
@@ -204,22 +149,7 @@ async fn resume(
     headers: HeaderMap,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Refusal> {
-    app.may_start()?;
-    let work = move |app: &App| match take_up(&app.state, id, &app.program, None)? {
-        Some(prepared) => {
-            begin(app, prepared)?;
-            Ok(format!("batch {} resumed", control(app, id).number()))
-        }
-        None => Err(Refusal::new(
-            StatusCode::CONFLICT,
-            "batch_running",
-            format!(
-                "batch {} is not interrupted: it is running",
-                control(app, id).number()
-            ),
-            "its events show its progress",
-        )),
-    };
+    let work = move |app: &App| Ok(app.operator().resume(id)?);
     done(&app, &headers, id, "resuming", work).await
 }
 
@@ -237,11 +167,7 @@ async fn cancel_task(
     headers: HeaderMap,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Refusal> {
-    let work = move |app: &App| {
-        let task = stored(app, id)?.key_of(&task)?;
-        let effect = control(app, id).cancel_task(&task)?;
-        carried_out(app, effect, || format!("task {task} is cancelled"))
-    };
+    let work = move |app: &App| Ok(app.operator().cancel_task(id, &task)?);
     done(&app, &headers, id, "cancelling", work).await
 }
 
@@ -258,28 +184,58 @@ async fn retry_task(
     headers: HeaderMap,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Refusal> {
-    app.may_start()?;
-    let work = move |app: &App| {
-        let task = stored(app, id)?.key_of(&task)?;
-        let effect = control(app, id).retry(std::slice::from_ref(&task))?;
-        carried_out(app, effect, || format!("task {task} is queued again"))
-    };
+    let work = move |app: &App| Ok(app.operator().retry_task(id, &task)?);
     done(&app, &headers, id, "retrying", work).await
 }
 
-/// Runs what nobody was at; what was asked for is done once it has begun.
-pub(super) fn carried_out(
-    app: &App,
-    effect: ControlOutcome,
-    said: impl FnOnce() -> String,
-) -> Result<String, Refusal> {
-    match effect {
-        ControlOutcome::Done { message } => Ok(message),
-        ControlOutcome::Run(prepared) => {
-            begin(app, *prepared)?;
-            Ok(said())
-        }
-    }
+/// Whether what was stored by the work may be undone.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Cancelling {
+    /// Whether the branch of the batch is removed too; its work stays kept
+    rollback: bool,
+}
+
+/// Stops a batch, and answers when it is over; all work is kept
+///
+/// With `rollback`, the branch of one that is over and has not landed is removed.
+#[utoipa::path(post, path = "/api/batches/{id}/cancel", operation_id = "cancelBatch", tag = "batches",
+    request_body = Cancelling,
+    params(("id" = u32, Path, description = "The id of the batch"),
+        ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
+    responses((status = 200, body = Done), (status = 202, body = UnderWay),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+async fn cancel(
+    State(app): State<App>,
+    PathParams(id): PathParams<u32>,
+    headers: HeaderMap,
+    Body(wish): Body<Cancelling>,
+) -> Result<Response, Refusal> {
+    let rollback = if wish.rollback {
+        Rollback::Remove
+    } else {
+        Rollback::Keep
+    };
+    let work = move |app: &App| Ok(app.operator().cancel(id, rollback)?);
+    done(&app, &headers, id, "cancelling", work).await
+}
+
+/// Has a batch finish what runs and start nothing new; answers at once
+///
+/// The tasks that do not run are cancelled; what merged is proved and lands.
+#[utoipa::path(post, path = "/api/batches/{id}/stop", operation_id = "stopBatch", tag = "batches",
+    request_body = Nothing,
+    params(("id" = u32, Path, description = "The id of the batch")),
+    responses((status = 200, body = Done), (status = 202, body = UnderWay),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+async fn stop(
+    State(app): State<App>,
+    PathParams(id): PathParams<u32>,
+    headers: HeaderMap,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Response, Refusal> {
+    let work = move |app: &App| Ok(app.operator().stop(id)?);
+    done(&app, &headers, id, "stopping", work).await
 }
 
 /// What to do with a conflict.
@@ -347,15 +303,13 @@ async fn resolve_task(
             Ok(Json(laid_out).into_response())
         }
         Action::Done => {
-            app.may_start()?;
-            let work = move |app: &App| weave_resolved(app, id, &task);
+            let work = move |app: &App| Ok(app.operator().resolve(id, &task)?);
             done(&app, &headers, id, "resolving", work).await
         }
         Action::Abort => {
             let work = move |app: &App| {
                 let task = stored(app, id)?.key_of(&task)?;
-                let resolution = Resolution::find(&app.state, id, &task).map_err(of_resolve)?;
-                resolution.abort().map_err(of_resolve)?;
+                Resolution::find(&app.state, id, &task)?.abort()?;
                 Ok(format!("task {task} remains left out"))
             };
             done(&app, &headers, id, "resolving", work).await
@@ -365,8 +319,7 @@ async fn resolve_task(
 
 fn lay_out(app: &App, id: u32, task: &str) -> Result<LaidOut, Refusal> {
     let task = stored(app, id)?.key_of(task)?;
-    let resolution = Resolution::find(&app.state, id, &task).map_err(of_resolve)?;
-    let started = resolution.start().map_err(of_resolve)?;
+    let started = Resolution::find(&app.state, id, &task)?.start()?;
     let files = started.files.iter().map(|(path, kind)| ConflictingFile {
         path: path.to_string_lossy().into_owned(),
         kind: kind.as_str(),
@@ -376,57 +329,4 @@ fn lay_out(app: &App, id: u32, task: &str) -> Result<LaidOut, Refusal> {
         files: files.collect(),
         begun_before: started.begun == ResolutionStart::Before,
     })
-}
-
-fn weave_resolved(app: &App, id: u32, task: &str) -> Result<String, Refusal> {
-    let task = stored(app, id)?.key_of(task)?;
-    let resolution = Resolution::find(&app.state, id, &task).map_err(of_resolve)?;
-    let resolved = resolution.finish().map_err(of_resolve)?;
-    match control(app, id).resolve(&task, &resolved)? {
-        ControlOutcome::Done { message } => Ok(message),
-        ControlOutcome::Run(prepared) => {
-            let (_, running) = begin(app, *prepared)?;
-            loop {
-                if let Some(outcome) = outcome(app, id, &task)? {
-                    return Ok(format!("task {task} is {outcome}"));
-                }
-                if let Some(ended) = running.wait(LOOK) {
-                    ended?;
-                    let outcome = outcome(app, id, &task)?.unwrap_or("interrupted");
-                    return Ok(format!("task {task} is {outcome}"));
-                }
-            }
-        }
-    }
-}
-
-/// How a task ended, once it has.
-fn outcome(app: &App, id: u32, task: &TaskId) -> Result<Option<&'static str>, Refusal> {
-    let stored = stored(app, id)?;
-    let position = stored.position(task)?;
-    Ok(stored.batch.tasks[position]
-        .state
-        .ending()
-        .map(Ending::outcome))
-}
-
-fn of_resolve(error: ResolveError) -> Refusal {
-    match error {
-        ResolveError::Lookup(error) => error.into(),
-        ResolveError::Store(error) => error.into(),
-        ResolveError::Git(error) => error.into(),
-        _ => {
-            let status = match error {
-                ResolveError::NoStore { .. }
-                | ResolveError::Unreadable { .. }
-                | ResolveError::Capture(_)
-                | ResolveError::Weave(_)
-                | ResolveError::Worktree(_) => StatusCode::SERVICE_UNAVAILABLE,
-                _ => StatusCode::CONFLICT,
-            };
-            let hint = error.hint();
-            let hint = hint.unwrap_or_else(|| "the batch lists its conflicts".to_owned());
-            Refusal::new(status, error.code(), with_causes(&error), hint)
-        }
-    }
 }

@@ -3,6 +3,7 @@
 //! So nobody without a token can take up the places of those who have one.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -14,7 +15,7 @@ const MOST_STRANGERS: usize = 256;
 
 /// Everybody who is connected.
 #[derive(Debug)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     /// In the order in which they came.
     strangers: Mutex<VecDeque<Arc<Connection>>>,
     known: Arc<Semaphore>,
@@ -30,17 +31,21 @@ struct Connection {
 
 /// A connection for as long as it is there.
 #[derive(Debug)]
-pub(super) struct ConnectionGuard {
+pub(crate) struct ConnectionGuard {
     crowd: Arc<Connections>,
     guest: Arc<Connection>,
 }
+
+/// The address that the other end of a connection knows us by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LocalAddress(pub(crate) SocketAddr);
 
 /// What the door says of a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionAuth(Arc<Connections>, Arc<Connection>);
 
 impl Connections {
-    pub(super) fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             strangers: Mutex::default(),
             known: Arc::new(Semaphore::new(MOST_KNOWN)),
@@ -48,7 +53,7 @@ impl Connections {
     }
 
     /// Takes in a new connection, for the oldest stranger if there are too many.
-    pub(super) fn enter(self: &Arc<Self>) -> ConnectionGuard {
+    pub(crate) fn enter(self: &Arc<Self>) -> ConnectionGuard {
         let guest = Arc::new(Connection::default());
         let mut strangers = self.strangers();
         if strangers.len() >= MOST_STRANGERS
@@ -91,12 +96,12 @@ impl ConnectionAuth {
 }
 
 impl ConnectionGuard {
-    pub(super) fn introduction(&self) -> ConnectionAuth {
+    pub(crate) fn introduction(&self) -> ConnectionAuth {
         ConnectionAuth(Arc::clone(&self.crowd), Arc::clone(&self.guest))
     }
 
     /// Waits until another one needs the place.
-    pub(super) async fn until_it_must_go(&self) {
+    pub(crate) async fn until_it_must_go(&self) {
         self.guest.must_go.notified().await;
     }
 }
