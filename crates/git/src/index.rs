@@ -38,7 +38,6 @@ pub(crate) struct IndexEntry<'a> {
     pub(crate) mode: u32,
     pub(crate) id: RawId,
     pub(crate) noted: Option<FileStamp>,
-    /// Where the entry begins in its index.
     pub(crate) place: usize,
     /// Whether its file is not meant to be there, as in a sparse checkout.
     pub(crate) is_skipped: bool,
@@ -160,7 +159,6 @@ fn low(number: u64) -> u32 {
     u32::try_from(number & u64::from(u32::MAX)).expect("the upper bits are gone")
 }
 
-/// A whole index.
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
     pub(crate) entries: Vec<IndexEntry<'a>>,
@@ -178,7 +176,6 @@ impl<'a> Index<'a> {
         Self::parse_any(bytes, id_size).filter(|index| !index.is_sparse)
     }
 
-    /// The same for one that may be sparse.
     pub(crate) fn parse_any(bytes: &'a [u8], id_size: usize) -> Option<Self> {
         let mut rest = ByteReader(bytes.get(..bytes.len().checked_sub(id_size)?)?);
         if rest.take(4)? != b"DIRC" {

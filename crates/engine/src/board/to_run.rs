@@ -24,9 +24,7 @@ use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 /// The execution plan of a project, ready to run.
 #[derive(Debug)]
 pub struct PlannedExecution {
-    /// The project.
     pub project: Project,
-    /// The plan.
     pub plan: PlanToRun,
     /// Every task of it that is open.
     pub tasks: Vec<TaskId>,
@@ -210,7 +208,6 @@ fn of_board(mut plan: Plan) -> PlanToRun {
     PlanToRun::new(PlanOrigin::Board, String::new(), document)
 }
 
-/// The plan file as it stands now.
 pub(super) fn of_file(path: &Path) -> Result<PlanToRun, BoardError> {
     refuse_link(path)?;
     let file = PlanFile::load(path)?;

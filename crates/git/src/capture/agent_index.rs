@@ -13,7 +13,6 @@ use super::walk::{self, LooseKind};
 use crate::git::{nul_separated, os_str};
 use crate::index::{EntryLookup, Index, SharedIndex, folder_of};
 
-/// What an agent's own index says.
 #[derive(Default)]
 pub(super) struct AgentIndex {
     /// Names that are not expected.

@@ -31,7 +31,6 @@ impl LiveSnapshot {
         &self.tree
     }
 
-    /// Whether files had to be read for it.
     pub(crate) fn has_read(&self) -> bool {
         self.has_read
     }

@@ -36,7 +36,6 @@ impl MergeAnswer {
     }
 }
 
-/// What is to be merged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MergeQuestion {
     /// The commit to compare with, or the one that git finds.
@@ -47,7 +46,6 @@ pub(super) struct MergeQuestion {
     pub(super) attributes: ObjectId,
 }
 
-/// Merges two commits.
 pub(super) fn ask(
     weave_folder: &WeaveFolder,
     question: MergeQuestion,

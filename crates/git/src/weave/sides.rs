@@ -23,16 +23,13 @@ pub(super) struct OurChanges {
 pub(super) enum SidesMeeting {
     /// The result is our tree with these changes.
     Disjoint {
-        /// What only they changed.
         theirs: Vec<TreeChange>,
         /// Files whose content both changed: base, ours, theirs.
         both: Vec<BothChanged>,
     },
     /// They removed files that we changed, and added none that these could have become.
     Conflicting {
-        /// The files.
         files: Vec<BString>,
-        /// Files whose content both changed.
         both: Vec<BothChanged>,
     },
     /// Only git knows.

@@ -24,7 +24,6 @@ use crate::git::{CommitId, GitError};
 /// Our side is remembered against so many bases; others are found again by looking.
 const MOST_BASES: usize = 16;
 
-/// A weaving that is under way.
 pub(super) struct Weaving<'w> {
     pub(super) weave_folder: &'w WeaveFolder,
     pub(super) objects: WeaveObjects,
@@ -32,7 +31,6 @@ pub(super) struct Weaving<'w> {
     pub(super) commits: Vec<Commit>,
     pub(super) onto: Commit,
     pub(super) lineage: Lineage,
-    /// The tree so far.
     pub(super) tip: ObjectId,
     pub(super) steps: Vec<WeaveStep>,
     pub(super) outcomes: Vec<StrandOutcome>,
@@ -71,7 +69,6 @@ pub(super) enum StepHistory {
 pub(super) enum Merged {
     Clean {
         tree: ObjectId,
-        /// What changed on our side.
         changes: Vec<TreeChange>,
     },
     Conflict(Vec<ConflictedFile>),

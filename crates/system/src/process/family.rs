@@ -62,7 +62,6 @@ pub(super) fn ask_to_end(leader: Option<Pid>) -> io::Result<Vec<ProcessEntry>> {
     Ok(members)
 }
 
-/// Kills everybody.
 pub(super) fn kill() -> io::Result<()> {
     let own = own_number();
     freeze(&[], |entry| entry.parent == own)?.kill();
