@@ -177,6 +177,7 @@ impl<'a> Index<'a> {
     }
 
     pub(crate) fn parse_any(bytes: &'a [u8], id_size: usize) -> Option<Self> {
+        // The sum at the end proves nothing: git leaves it out under `index.skipHash`, and an agent could compute it.
         let mut rest = ByteReader(bytes.get(..bytes.len().checked_sub(id_size)?)?);
         if rest.take(4)? != b"DIRC" {
             return None;
@@ -274,6 +275,7 @@ impl<'a> ByteReader<'a> {
         let at_start = self.0.len();
         let changed = (self.number()?, self.number()?);
         let written = (self.number()?, self.number()?);
+        // Nor does git compare devices, whose numbers are not stable on network file systems.
         let (_device, inode) = (self.number()?, self.number()?);
         let mode = self.number()?;
         let (user, group, size) = (self.number()?, self.number()?, self.number()?);
@@ -289,6 +291,7 @@ impl<'a> ByteReader<'a> {
         } else {
             let path = self.until_nul()?;
             let length = at_start - self.0.len();
+            // One to eight zeros, so that each entry begins at a multiple of eight.
             self.take(8 - length % 8)?;
             Cow::Borrowed(path)
         };
@@ -358,6 +361,7 @@ impl<'a> ByteReader<'a> {
         let mut number = usize::from(byte & 127);
         while byte & 128 != 0 {
             byte = self.take(1)?[0];
+            // One more for each further byte, so that no number is written in two ways.
             number = number.checked_add(1)?.checked_mul(128)? + usize::from(byte & 127);
         }
         Some(number)

@@ -124,6 +124,7 @@ impl<'a> Staging<'a> {
         let (bytes, written) = read_index(self.worktree.pristine_index());
         let root = RawId::parse(basis.as_str());
         let index = Index::parse(&bytes, self.id_size());
+        // Only if it is the basis and nothing else: its entries are taken for those of the basis from here on.
         if let Some(index) = index.filter(|index| root.is_some() && index.tree == root) {
             let bytes = &bytes;
             return self.stage_from(

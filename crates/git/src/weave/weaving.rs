@@ -188,6 +188,7 @@ impl<'w> Weaving<'w> {
         if changes.iter().any(is_about_attributes) {
             self.foreseen.clear();
         }
+        // Commits that stay out of the history must not count as a merge base of the strands to come.
         if history == StepHistory::Joined {
             self.lineage.weave(&brought);
         }
@@ -274,6 +275,7 @@ impl<'w> Weaving<'w> {
                 }
                 self.put_on(tip, theirs)
             }
+            // Where git renormalizes, a change of nothing but line ends does not keep a file that they removed.
             SidesMeeting::Conflicting { files, both } if !self.weave_folder.does_renormalize() => {
                 let mut conflicts: Vec<ConflictedFile> = files.iter().map(torn).collect();
                 if !both.is_empty()
