@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// How wide the terminal is, if there is one.
 pub(crate) fn terminal_width() -> Option<usize> {
     if !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
         return None;
@@ -17,7 +16,6 @@ pub(crate) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// A time that something took.
 pub(crate) fn seconds(time: Duration) -> String {
     let whole = time.as_secs();
     match whole {
@@ -54,7 +52,6 @@ pub(crate) fn age(age: Duration) -> String {
     }
 }
 
-/// A number of bytes.
 #[expect(
     clippy::cast_precision_loss,
     reason = "one digit behind the point is shown"

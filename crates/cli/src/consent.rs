@@ -24,7 +24,6 @@ use crate::questions::asks;
 pub(crate) enum Consent {
     /// Exactly this was consented to before.
     Known,
-    /// It was given just now.
     Given,
 }
 
@@ -108,7 +107,6 @@ pub(crate) fn obtain_pending(batch: BatchNumber, pending: &PendingConsent) -> Re
         .into())
 }
 
-/// A change in a few words.
 fn named(change: &SteeringChange) -> String {
     let (SteeringSubject::Setting(name) | SteeringSubject::File(name)) = &change.what;
     format!("{} ({})", one_line(name), word(change.kind))

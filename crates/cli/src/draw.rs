@@ -18,13 +18,10 @@ pub(crate) mod words;
 use pleach_domain::graph::{Graph, Order};
 use pleach_domain::task::{Task, TaskStatus};
 
-/// What is drawn.
 pub(crate) struct Picture<'a> {
     /// The plan's file as the user named it.
     pub(crate) name: &'a str,
-    /// The plan.
     pub(crate) graph: &'a Graph<'a>,
-    /// The order of the chosen tasks.
     pub(crate) order: &'a Order,
     /// The chosen tasks, settled ones included, by position.
     pub(crate) chosen: &'a [usize],
@@ -64,7 +61,6 @@ impl<'a> Picture<'a> {
         self.graph.task(position)
     }
 
-    /// How many tasks are in waves.
     fn in_waves(&self) -> usize {
         self.order.waves.iter().map(Vec::len).sum()
     }

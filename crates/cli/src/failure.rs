@@ -96,7 +96,6 @@ impl Failure {
         self
     }
 
-    /// A problem of a plan's file.
     pub(crate) fn of_plan(problem: &Problem, file: &str) -> Self {
         Fault::of_plan(problem, file).into()
     }
@@ -161,7 +160,6 @@ impl Failures {
         }
     }
 
-    /// The same, told to whoever reads.
     pub(crate) fn told_to(mut self, reader: Reader) -> Self {
         self.reader = reader;
         self

@@ -10,7 +10,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// The rest of a sequence follows at once, or there is none.
 const AT_ONCE: Duration = Duration::from_millis(50);
 
-/// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Character(char),
@@ -102,7 +101,6 @@ fn character(bytes: &[u8]) -> (Key, usize) {
     }
 }
 
-/// What begins with the escape character.
 fn sequence(bytes: &[u8]) -> (Key, usize) {
     let Some([b'[' | b'O', rest @ ..]) = bytes.get(1..) else {
         return (Key::Escape, 1);

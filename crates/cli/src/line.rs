@@ -18,7 +18,6 @@ impl Line {
         Self::default()
     }
 
-    /// The line with more text behind it.
     pub(crate) fn and(mut self, style: Style, text: impl Into<String>) -> Self {
         self.push(style, text);
         self
@@ -28,7 +27,6 @@ impl Line {
         self.spans.push((style, text.into()));
     }
 
-    /// How many columns it takes.
     pub(crate) fn width(&self) -> usize {
         self.spans.iter().map(|(_, text)| text.width()).sum()
     }
@@ -54,7 +52,6 @@ impl Line {
         kept.and(Style::new(), "…")
     }
 
-    /// Its text without styles.
     pub(crate) fn plain(&self) -> String {
         self.spans.iter().map(|(_, text)| text.as_str()).collect()
     }

@@ -38,7 +38,6 @@ enum LiveInput {
     Note(Option<Line>),
     /// Somebody wants it to end, and did so often before.
     Stop(usize),
-    /// The terminal has another size.
     Resized,
     /// Somebody else used the terminal in between.
     Continued,
@@ -136,7 +135,6 @@ fn follow_the_terminal(sender: Sender<LiveInput>) -> Option<Handle> {
     Some(handle)
 }
 
-/// Whoever draws.
 struct Drawer {
     state: LiveState,
     region: Region,

@@ -15,7 +15,6 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
-    /// By the flag `--json`.
     pub(crate) fn from_flag(json: bool) -> Self {
         if json { Self::Program } else { Self::Person }
     }

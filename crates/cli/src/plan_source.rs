@@ -59,7 +59,6 @@ impl PlanSource {
         })
     }
 
-    /// The same for a run.
     pub(crate) fn into_run(self) -> PlanToRun {
         PlanToRun::new(PlanOrigin::File(self.path), self.text, self.document)
     }
@@ -80,7 +79,6 @@ impl PlanSource {
     }
 }
 
-/// The folder that the user stands in.
 pub(crate) fn current_folder() -> Result<PathBuf, Failures> {
     std::env::current_dir().map_err(|error| {
         let message = format!("could not find the current folder: {error}");

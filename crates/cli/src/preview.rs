@@ -180,7 +180,6 @@ impl<'a> Preview<'a> {
         text
     }
 
-    /// The chosen tasks, in their order.
     pub(crate) fn order(&self, graph: &Graph<'_>) -> Order {
         let mut members = vec![false; self.plan.tasks.len()];
         for position in self.chosen {
@@ -244,7 +243,6 @@ impl<'a> Preview<'a> {
         facts
     }
 
-    /// Where the result goes.
     fn lands(&self) -> String {
         let lands = match (self.settings.land, &self.push_to) {
             _ if self.place == WorkPlace::InPlace => {
@@ -262,7 +260,6 @@ impl<'a> Preview<'a> {
         lands.to_owned()
     }
 
-    /// Who takes turns with whom.
     fn turns(&self) -> String {
         let graph = Graph::new(self.plan, Strictness::AsWritten);
         let waves = count(self.order(&graph).waves.len(), "wave");
@@ -318,7 +315,6 @@ fn budget(batch: Budget, task: Budget) -> Option<String> {
     (!all.is_empty()).then(|| format!("at most {}", all.join(", ")))
 }
 
-/// A number with its noun.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 {
         format!("1 {noun}")

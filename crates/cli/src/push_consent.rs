@@ -15,18 +15,15 @@ use crate::questions::asks;
 pub(crate) enum PushConsent {
     /// Nothing is pushed, or this address was confirmed before.
     Known,
-    /// It was confirmed just now.
     Given,
     /// A person said no, and was told what that means.
     Refused,
 }
 
-/// What is said when somebody is asked.
 #[derive(Debug)]
 pub(crate) struct PushQuestion<'q> {
     /// What yes means.
     pub(crate) question: &'q str,
-    /// What becomes of it after a no.
     pub(crate) after_no: &'q str,
     /// What to call where nobody can be asked.
     pub(crate) hint: &'q str,

@@ -16,7 +16,6 @@ const UNWRAPPED: (&str, &str) = ("\x1b[?7l", "\x1b[?7h");
 pub(crate) enum NarrowingEffect {
     /// They take several rows from then on.
     Wraps,
-    /// They are cut.
     Cuts,
 }
 

@@ -25,7 +25,6 @@ use crate::preview::Preview;
 const PLAIN: Style = Style::new();
 const DIM: Style = Style::new().dimmed();
 
-/// For people.
 pub(crate) fn print(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) {
     let width = terminal_width();
     output::print(format_args!("{}\n", preview.text(width)));
@@ -199,7 +198,6 @@ fn landing(request: &RunRequest, found: &Rehearsal, branch: &str) -> String {
     }
 }
 
-/// For programs.
 pub(crate) fn print_json(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) {
     let text = serde_json::to_string_pretty(&answer(preview, request, found));
     let text = text.expect("it is plain data");

@@ -52,7 +52,6 @@ impl Reporter {
         }
     }
 
-    /// Tells one thing.
     pub(crate) fn tell(&self, told: &LoopNotice<'_>) {
         match (self.reader, told) {
             (Reader::Person, told) => {
@@ -329,7 +328,6 @@ fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 
-/// When a pause that begins now is over.
 fn when(pause: u64) -> String {
     if pause < 60_000 {
         return format!("in {}", seconds_of(pause));
@@ -375,7 +373,6 @@ pub(crate) fn with_whom<'t>(with: impl IntoIterator<Item = &'t str>) -> String {
     format!(" with {}", ids.join(" and "))
 }
 
-/// What is done with a result that lands.
 pub(crate) fn landing(into: Option<&str>) -> String {
     match into {
         Some(branch) => format!("fast-forwarding {branch}"),

@@ -38,7 +38,6 @@ fn status_of(summary: &Summary) -> &'static str {
     }
 }
 
-/// How it ended, and its tasks.
 fn print_tasks(summary: &Summary) {
     let work: Duration = summary.tasks.iter().filter_map(|task| task.time).sum();
     let why = match &summary.status {
@@ -59,7 +58,6 @@ fn print_tasks(summary: &Summary) {
     }
 }
 
-/// For people.
 pub(crate) fn print(summary: &Summary) {
     print_tasks(summary);
     if !summary.status.is_over() {

@@ -46,13 +46,11 @@ impl TerminalSize {
     }
 }
 
-/// Whether lines can be drawn over there.
 pub(crate) fn can_draw(terminal: &impl std::io::IsTerminal) -> bool {
     let kind = std::env::var_os("TERM").unwrap_or_default();
     terminal.is_terminal() && !kind.is_empty() && kind != "dumb" && is_in_front()
 }
 
-/// Whether colours are wanted there.
 pub(crate) fn has_colours(terminal: &impl RawStream) -> bool {
     AutoStream::choice(terminal) != ColorChoice::Never
 }

@@ -37,11 +37,8 @@ use crate::task_state::{Commit, Ending, IllegalMove, SteeringFile, TaskState};
 /// A batch and all that is known of its tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
-    /// What it was made of.
     pub design: Design,
-    /// Its tasks, in plan order.
     pub tasks: Vec<BatchTask>,
-    /// Where it stands.
     pub status: BatchStatus,
     /// The positions of woven tasks, in the order they were woven.
     pub woven: Vec<usize>,
@@ -61,21 +58,17 @@ pub struct Batch {
     pub searches: u32,
     /// The stages at whose end what was woven could not be proved.
     pub unproved_stages: Vec<usize>,
-    /// Every run of the tests, in order.
     pub test_runs: Vec<TestRun>,
     /// What is on the server, and what was woven then; it is never taken back.
     pub pushed: Option<Pushed>,
     /// What was about to be pushed when that was stored last; the server may have it or not.
     pub pushing: Option<Pushed>,
-    /// What a person wants landed.
     pub landing_asked: Option<LandingRequest>,
     /// The local branch that gets the result, where it is not pushed.
     pub landing_into: Option<String>,
-    /// What came of landing.
     pub landed: Option<LandingResult>,
     /// Whether it was cancelled together with its branch.
     pub rolled_back: bool,
-    /// Its pull request.
     pub pr_url: Option<String>,
     /// The pull request before that one, which could not be continued.
     pub follows: Option<String>,
@@ -85,13 +78,10 @@ pub struct Batch {
     pub predicted: Vec<PredictedConflict>,
     /// Whether running several at once was given up.
     pub one_at_a_time: bool,
-    /// What was told of each stage.
     pub stages: Vec<StageProgress>,
-    /// How many may run at once by now.
     pub slots: SlotsNow,
     /// Whether a person wants nothing new to start; what runs is finished.
     pub finishes: bool,
-    /// Why nothing new starts for now.
     pub held: Option<String>,
     /// What steers agents and was changed by tasks, as far as a person consented to it.
     pub consented: Vec<SteeringFile>,
@@ -101,9 +91,7 @@ pub struct Batch {
     starts: u32,
     /// How many of them had begun when a limit was counted last.
     limited_at: u32,
-    /// How many limits came one after the other.
     limits_in_a_row: u32,
-    /// How many overloads did.
     overloads_in_a_row: u32,
     positions: HashMap<TaskId, usize>,
 }
@@ -111,9 +99,7 @@ pub struct Batch {
 /// What is on the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushed {
-    /// The branch there.
     pub branch: String,
-    /// The commit it is at.
     pub commit: Commit,
     /// The positions of the tasks that are in it.
     pub tasks: Vec<usize>,
@@ -141,28 +127,20 @@ pub struct LandingRequest {
     pub prove_again: bool,
 }
 
-/// What came of landing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LandingResult {
-    /// It is where it is wanted.
     Landed,
-    /// It is not.
     NotLanded {
-        /// Why.
         because: String,
-        /// What to do about it.
         hint: Option<String>,
         /// Whether there is no server to land on, so that nothing failed.
         no_server: bool,
     },
 }
 
-/// What was told of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StageProgress {
-    /// That it began.
     pub started: bool,
-    /// That it ended.
     pub ended: bool,
     /// That its tasks run one at a time from now on.
     pub fell_back: bool,
@@ -173,30 +151,20 @@ pub struct StageProgress {
 pub enum BadEvent {
     /// The task is in the wrong state.
     #[error("task {task}: {source}")]
-    Task {
-        /// The task.
-        task: TaskId,
-        /// What is wrong.
-        source: IllegalMove,
-    },
-    /// The task is not in the batch.
+    Task { task: TaskId, source: IllegalMove },
     #[error("task {0} is not in the batch")]
     UnknownTask(TaskId),
     /// The batch is in the wrong state.
     #[error("a batch that is {state} cannot be {event}")]
     Batch {
-        /// Where it stands.
         state: &'static str,
-        /// What was said to have happened.
         event: &'static str,
     },
-    /// The batch has no such stage.
     #[error("the batch has no stage {0}")]
     NoStage(usize),
 }
 
 impl Batch {
-    /// A batch of that design, not begun.
     pub fn new(design: Design) -> Self {
         let tasks: Vec<BatchTask> = design.tasks.iter().map(BatchTask::new).collect();
         let ids = design.tasks.iter().map(|task| task.id.clone());
@@ -245,7 +213,6 @@ impl Batch {
         self.status.is_over() && !is_out && !self.rolled_back && !self.woven.is_empty()
     }
 
-    /// The position of a task in the batch.
     pub fn position(&self, task: &TaskId) -> Option<usize> {
         self.positions.get(task).copied()
     }

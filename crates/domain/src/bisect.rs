@@ -28,10 +28,8 @@ pub struct Bisection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestResult {
-    /// It passed.
     #[serde(rename = "green")]
     Passed,
-    /// It failed.
     #[serde(rename = "red")]
     Failed,
 }

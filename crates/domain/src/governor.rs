@@ -5,17 +5,12 @@
 /// How a machine is doing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MachineLoad {
-    /// How many processors it has.
     pub cores: usize,
-    /// How many processes want to run.
     pub load: f64,
-    /// Which part of the memory can be had.
     pub memory: f64,
-    /// How many of our agents run.
     pub running: usize,
 }
 
-/// How many to begin with, for so many tasks.
 pub fn first_guess(tasks: usize) -> usize {
     match tasks {
         ..10 => 3,

@@ -36,7 +36,6 @@ pub enum Strictness {
 pub struct Graph<'p> {
     plan: &'p Plan,
     index: Index,
-    /// What tasks say themselves that they need.
     own_needs: Edges,
     /// The same, and the task before them in a note.
     needs: Edges,
@@ -66,12 +65,10 @@ impl<'p> Graph<'p> {
         graph
     }
 
-    /// The plan it was made from.
     pub fn plan(&self) -> &'p Plan {
         self.plan
     }
 
-    /// The task at a position.
     pub fn task(&self, position: usize) -> &'p Task {
         &self.plan.tasks[position]
     }
@@ -96,12 +93,10 @@ impl<'p> Graph<'p> {
         needs.map(|need| *need as usize)
     }
 
-    /// Everything that is wrong.
     pub fn errors(&self) -> &[Problem] {
         &self.errors
     }
 
-    /// Everything that is odd.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
@@ -112,7 +107,6 @@ impl<'p> Graph<'p> {
             .filter(|need| !self.task(*need).status.is_settled())
     }
 
-    /// Which tasks are not settled.
     pub fn open_members(&self) -> Vec<bool> {
         let tasks = self.plan.tasks.iter();
         tasks.map(|task| !task.status.is_settled()).collect()

@@ -31,11 +31,8 @@ pub struct History {
     positions: HashMap<TaskId, usize>,
     /// Those of its tasks, in the order of the design.
     pub tasks: Vec<TaskHistory>,
-    /// Those of its stages.
     pub stages: Vec<StageHistory>,
-    /// When it began.
     pub started_at: Option<u64>,
-    /// When it ended, if it has.
     pub ended_at: Option<u64>,
     /// How long somebody ran it.
     pub time: BatchTime,
@@ -48,15 +45,12 @@ pub struct History {
 pub struct TaskHistory {
     /// When its first attempt began, since a person last wanted it tried again.
     pub started_at: Option<u64>,
-    /// When it ended, if it has.
     pub ended_at: Option<u64>,
     /// The start of the attempt that is under way; where it waited for a machine, since it has one.
     pub at_work_since: Option<u64>,
     /// How long attempts that are over took.
     pub worked: u64,
-    /// Why the last attempt did not do it.
     pub last_error: Option<String>,
-    /// When something last happened to it.
     pub last_at: u64,
     /// All attempts, those before a person wanted it tried again too.
     pub attempts: Vec<AttemptHistory>,
@@ -65,9 +59,7 @@ pub struct TaskHistory {
 /// When things happened to a stage.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StageHistory {
-    /// When it began.
     pub started_at: Option<u64>,
-    /// When and how it ended.
     pub ended: Option<(u64, MergeStatus, bool)>,
 }
 

@@ -20,7 +20,6 @@ impl TaskId {
         Self(text.into())
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -77,9 +76,7 @@ impl fmt::Display for PhaseNumber {
 pub struct SeriesMember<'a> {
     /// Everything before the last number; `#12` and `12` are of one series.
     pub series: &'a str,
-    /// The last number.
     pub number: u64,
-    /// How many digits it is written with.
     pub digits: usize,
 }
 
@@ -117,7 +114,6 @@ impl<'a> IdRange<'a> {
         })
     }
 
-    /// What the ids have in common.
     pub fn series(&self) -> &'a str {
         self.first.series
     }
@@ -127,7 +123,6 @@ impl<'a> IdRange<'a> {
         self.first.number..=self.last
     }
 
-    /// Whether the id lies in the range.
     pub fn contains(&self, id: &str) -> bool {
         SeriesMember::parse(id).is_some_and(|member| {
             member.series == self.series() && self.numbers().contains(&member.number)

@@ -13,32 +13,26 @@ use crate::task::{TaskHold, TaskStatus};
 /// Whether a rule counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RuleUse {
-    /// It does.
     #[default]
     Respected,
-    /// It was switched off.
     Ignored,
 }
 
 /// The settings of `next`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NextRules {
-    /// Whether dependencies must be done.
     pub dependencies: RuleUse,
     /// Whether tasks that collide, or follow each other in a note, are kept apart.
     pub conflicts: RuleUse,
-    /// When phases open.
     pub threshold: Threshold,
 }
 
 /// Why a task is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferReason {
-    /// Somebody began it.
     InProgress,
     /// It was tried in vain.
     Failed,
-    /// It can start.
     Ready,
 }
 
@@ -58,7 +52,6 @@ impl OfferReason {
 pub struct Offer {
     /// The position of the task in the plan.
     pub position: usize,
-    /// Why it is offered.
     pub reason: OfferReason,
 }
 

@@ -25,7 +25,6 @@ impl Threshold {
         (0.0..=1.0).contains(&share).then_some(Self(share))
     }
 
-    /// The share.
     pub fn share(self) -> f64 {
         self.0
     }
@@ -56,9 +55,7 @@ struct PhaseCounts {
 pub struct Shortfall {
     /// The phase.
     pub phase: PhaseNumber,
-    /// How many of its tasks are settled.
     pub settled: usize,
-    /// How many it has.
     pub total: usize,
     threshold: Threshold,
 }

@@ -12,13 +12,10 @@ use crate::task::Task;
 /// Everything that was read from one source, in its order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The tasks.
     pub tasks: Vec<Task>,
-    /// The phases, by number.
     pub phases: Vec<Phase>,
     /// Tasks that a note puts in order.
     pub sequences: Vec<Sequence>,
-    /// The batches of an execution plan.
     pub stages: Vec<Stage>,
     /// What is wrong with the text itself.
     pub errors: Vec<Problem>,
@@ -26,14 +23,11 @@ pub struct Plan {
     pub warnings: Vec<Problem>,
 }
 
-/// A phase of a phased plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
-    /// Its number.
     pub number: PhaseNumber,
     /// Its title.
     pub title: String,
-    /// The line of its heading.
     pub line: u32,
     /// What its agents are asked to see true.
     pub checks: Vec<String>,
@@ -42,31 +36,25 @@ pub struct Phase {
 /// Tasks that run in the order written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// The tasks, in order.
     pub tasks: Vec<TaskId>,
     /// The group as its author named it, such as `3.1-3.4`.
     pub group: String,
     /// Why they are in order; may be empty.
     pub reason: String,
-    /// The line of the note.
     pub line: u32,
 }
 
 /// One batch of an execution plan: woven and validated before the next starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
-    /// Its id in the plan.
     pub id: String,
-    /// Its tasks, in order.
     pub tasks: Vec<TaskId>,
     /// Whether its tasks may run at the same time.
     pub can_parallel: bool,
-    /// The line it starts at.
     pub line: u32,
 }
 
 impl Plan {
-    /// The plan's tasks by their ids.
     pub fn index(&self) -> Index {
         let mut positions = HashMap::with_capacity(self.tasks.len());
         let mut doubles = Vec::new();
@@ -92,7 +80,6 @@ impl Plan {
         found
     }
 
-    /// The checks of a task's phase.
     pub fn acceptance(&self, task: &Task) -> &[String] {
         self.phases
             .iter()
@@ -121,7 +108,6 @@ impl Index {
         position.copied()
     }
 
-    /// All ids, in no order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.positions.keys().map(TaskId::as_str)
     }

@@ -9,23 +9,17 @@ use crate::id::TaskId;
 /// A stable word for a kind of problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ProblemCode {
-    /// The selection is not in the selection language.
     BadSelection,
-    /// No task has that id.
     TaskNotFound,
-    /// The task is done already.
     AlreadyComplete,
     /// Tasks wait for each other in a circle.
     Cycle,
-    /// A task waits for itself.
     SelfDependency,
     /// Two tasks have one id, or one text where the text is the identity.
     DuplicateId,
-    /// A dependency names no task.
     UnknownDependency,
     /// A dependency is open and not selected.
     MissingDependencies,
-    /// The plan is not well formed.
     BadPlan,
     /// A checkbox has no id although others have one.
     NoId,
@@ -38,7 +32,6 @@ pub enum ProblemCode {
 }
 
 impl ProblemCode {
-    /// The word itself.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadSelection => "bad_selection",
@@ -67,14 +60,12 @@ impl Serialize for ProblemCode {
 /// One thing that is wrong, where, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The kind.
     pub code: ProblemCode,
     /// What is wrong, lower-case and without a full stop.
     pub message: String,
     /// The line of the plan, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The tasks it is about, to tell whether a selection reaches it.
@@ -94,21 +85,18 @@ impl Problem {
         }
     }
 
-    /// The same problem at a line.
     #[must_use]
     pub fn at(mut self, line: u32) -> Self {
         self.line = Some(line);
         self
     }
 
-    /// The same problem with advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same problem, about these tasks.
     #[must_use]
     pub fn about(mut self, tasks: impl IntoIterator<Item = TaskId>) -> Self {
         self.tasks.extend(tasks);

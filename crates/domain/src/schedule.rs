@@ -18,9 +18,7 @@ use crate::task_state::{Ending, TaskState, broken_need, verb};
 pub enum Action {
     /// Give up a task that can never start.
     Block {
-        /// The task.
         task: usize,
-        /// Why.
         because: String,
     },
     /// Cancel a task that does not run.
@@ -33,7 +31,6 @@ pub enum Action {
     Stop(usize),
     /// Have a person approve a task.
     Ask(usize),
-    /// Start an agent.
     Start(usize),
     /// Note that a stage began or ended, that all tasks are over, or what is done with the result.
     Note(BatchEvent),
@@ -41,13 +38,11 @@ pub enum Action {
     Prove,
     /// Run no more tests, and stop those that run.
     StopProving,
-    /// Bring the result to where it is wanted.
     Land,
     /// Bring the result to the user, and close the batch with this.
     Finish(BatchEvent),
 }
 
-/// What to do now.
 pub fn schedule(batch: &Batch) -> Vec<Action> {
     match &batch.status {
         BatchStatus::Pending

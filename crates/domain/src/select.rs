@@ -18,16 +18,12 @@ pub struct Selection {
     terms: Vec<SelectionTerm>,
 }
 
-/// One word of a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SelectionTerm {
-    /// One task.
     Id(String),
     /// The tasks of a series between two numbers.
     Range {
-        /// The first id.
         first: String,
-        /// The last id.
         last: String,
     },
     /// The open tasks of a phase.
@@ -46,11 +42,8 @@ pub enum SelectionTerm {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SelectionError {
-    /// What is wrong.
     pub message: String,
-    /// What to write instead.
     pub hint: String,
-    /// The whole selection.
     pub text: String,
     /// The byte range of the word.
     pub place: std::ops::Range<usize>,
@@ -71,12 +64,10 @@ impl SelectionError {
 }
 
 impl Selection {
-    /// The words of the selection.
     pub fn terms(&self) -> &[SelectionTerm] {
         &self.terms
     }
 
-    /// A selection of one word.
     pub fn one(term: &SelectionTerm) -> Self {
         Self {
             terms: vec![term.clone()],

@@ -10,7 +10,6 @@ use crate::id::{PhaseNumber, TaskId};
 /// One piece of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its id in its plan.
     pub id: TaskId,
     /// One line of plain text.
     pub title: String,
@@ -18,25 +17,19 @@ pub struct Task {
     pub markdown: Option<String>,
     /// The rest of what the agent is told, in the plan's own Markdown.
     pub details: String,
-    /// What its plan says of it.
     pub status: TaskStatus,
-    /// The phase it stands in.
     pub phase: Option<PhaseNumber>,
-    /// Its own dependencies.
     pub needs: Vec<Dependency>,
-    /// The files it says it touches.
     pub files: Vec<String>,
     /// Bare words that name such a file if the project has it.
     pub mentions: Vec<String>,
     /// What keeps it from being started by anything but its id.
     pub hold: TaskHold,
-    /// How much it matters.
     pub priority: Priority,
     /// How long it is thought to take.
     pub effort: Option<Effort>,
     /// Words to choose it by.
     pub labels: Vec<String>,
-    /// Dependencies in words that name no task.
     pub notes: Vec<String>,
     /// The line it starts at, counted from 1.
     pub line: u32,
@@ -78,7 +71,6 @@ impl Task {
 /// What keeps a task that is open from being started by `all`, `phase:` or `next`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskHold {
-    /// Nothing.
     #[default]
     None,
     /// Its plan says that it is blocked.
@@ -101,7 +93,6 @@ pub struct Dependency {
 /// What a dependency on a task that is not in the plan means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfUnknown {
-    /// The plan is wrong.
     Error,
     /// The task was archived when it was finished.
     TakenAsDone,
@@ -117,9 +108,7 @@ pub enum IfUnknown {
 pub enum TaskStatus {
     /// Wanted, and nobody is at it.
     Pending,
-    /// Somebody is at it.
     InProgress,
-    /// Done.
     Completed,
     /// Tried in vain.
     Failed,
@@ -135,7 +124,6 @@ impl TaskStatus {
         matches!(self, Self::Completed | Self::Skipped | Self::Cancelled)
     }
 
-    /// The word for it on every surface.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -152,13 +140,9 @@ impl TaskStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
-    /// When there is time.
     Low,
-    /// As usual.
     Medium,
-    /// Soon.
     High,
-    /// Before everything else.
     Critical,
 }
 

@@ -6,7 +6,6 @@ use crate::event::TaskEvent;
 use crate::id::TaskId;
 pub use crate::work::{Commit, Consent, SteeringFile};
 
-/// Where a task stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskState {
     /// It has not started, or not again.
@@ -26,14 +25,12 @@ pub enum TaskState {
         /// How long, in milliseconds.
         pause: u64,
     },
-    /// An agent is at it.
     Running {
         /// Which attempt this is, counted from 1.
         attempt: u32,
     },
     /// Its agent was asked to stop and has not ended yet.
     Stopping {
-        /// The attempt that is being stopped.
         attempt: u32,
     },
     /// Its work is a commit on its branch, not yet woven.
@@ -41,7 +38,6 @@ pub enum TaskState {
         /// The tip of the task branch.
         commit: Commit,
     },
-    /// It is over.
     Ended(Ending),
 }
 
@@ -62,7 +58,6 @@ pub enum Ending {
     Conflicted {
         /// The tip of the task branch.
         commit: Commit,
-        /// The files that conflict.
         files: Vec<String>,
         /// The woven tasks that touched them.
         with: Vec<TaskId>,
@@ -71,21 +66,16 @@ pub enum Ending {
     Invalid {
         /// The tip of the task branch.
         commit: Commit,
-        /// What showed that.
         because: String,
         /// The tasks that were in when they failed first.
         with: Vec<TaskId>,
     },
-    /// The agent failed.
     Failed {
-        /// What happened.
         error: String,
     },
-    /// The agent took too long.
     TimedOut,
     /// It never started or is left out, because of another task or for want of consent.
     Blocked {
-        /// Why.
         because: String,
     },
     /// A person stopped it, or the batch did.
@@ -106,7 +96,6 @@ impl Ending {
         )
     }
 
-    /// The word for it on every surface.
     pub fn outcome(&self) -> &'static str {
         match self {
             Self::Merged { .. } => "merged",
@@ -146,7 +135,6 @@ pub struct IllegalMove {
 }
 
 impl TaskState {
-    /// The word for it on every surface.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Queued | Self::RetryPause { .. } => "queued",
@@ -159,7 +147,6 @@ impl TaskState {
         }
     }
 
-    /// How it ended, if it did.
     pub fn ending(&self) -> Option<&Ending> {
         match self {
             Self::Ended(ending) => Some(ending),
@@ -185,7 +172,6 @@ impl TaskState {
         }
     }
 
-    /// The attempt that is under way.
     pub fn attempt(&self) -> Option<u32> {
         match self {
             Self::Running { attempt } | Self::Stopping { attempt } => Some(*attempt),
@@ -211,7 +197,6 @@ impl TaskState {
         !self.is_success() && !matches!(self, Self::Built { .. })
     }
 
-    /// The state after an event.
     pub fn after(&self, event: &TaskEvent) -> Result<Self, IllegalMove> {
         use TaskEvent as Event;
         let at_work = self.attempt().is_some();

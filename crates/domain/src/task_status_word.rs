@@ -9,7 +9,6 @@ use crate::task_state::{Ending, TaskState};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum TaskStatusWord {
     Queued,
     Waiting,

@@ -10,7 +10,6 @@ pub struct Commit(pub String);
 /// A file that steers agents or Pleach, as a task left it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteeringFile {
-    /// Its path.
     pub path: String,
     /// What is in it, by its hash; none if it is gone.
     pub blob: Option<String>,
@@ -19,12 +18,10 @@ pub struct SteeringFile {
 /// What a person must consent to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consent {
-    /// The files that tasks changed.
     pub files: Vec<SteeringFile>,
 }
 
 impl Consent {
-    /// The paths of the files.
     pub fn paths(&self) -> String {
         let paths: Vec<&str> = self.files.iter().map(|file| file.path.as_str()).collect();
         paths.join(", ")
@@ -34,7 +31,6 @@ impl Consent {
 /// What agents took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// In tokens, both ways.
     pub tokens: u64,
     /// In millionths of a dollar.
     pub micro_usd: u64,

@@ -29,7 +29,6 @@ const LOAD: &str = "session/load";
 /// So many times a loaded session is waited for until it has told all that was before.
 const MOST_ROUNDS: u32 = 500;
 
-/// So many models are named when another was wanted.
 const MOST_MODELS: usize = 20;
 
 /// What we are to an agent.
@@ -55,7 +54,6 @@ pub(crate) struct Acp {
     tally: AcpUsage,
     patience: RetryBudget,
     wrong: PendingError,
-    /// What it did last.
     deed: LastAct,
     /// How often it was asked to go on, because a turn ended like that.
     asked_on: u32,
@@ -68,15 +66,12 @@ pub(crate) struct Acp {
 /// What an agent did last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LastAct {
-    /// Nothing yet.
     Nothing,
-    /// It said something.
     Said,
     /// It used a tool, and has said nothing since.
     Used,
 }
 
-/// What was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PendingRequest {
     Initialize,
@@ -93,17 +88,14 @@ enum PendingError {
     Nothing,
     /// Something; what it says next is what.
     Unreported,
-    /// This, which it told as words.
     Reported(Conclusion),
 }
 
-/// What an agent says of itself.
 #[derive(Debug, Default)]
 struct AgentInfo {
     version: Option<String>,
     /// The method by which it takes a session up again.
     loads_by: Option<&'static str>,
-    /// The ways to log in.
     logins: Vec<String>,
 }
 
@@ -119,7 +111,6 @@ struct Replay {
 }
 
 impl Acp {
-    /// A conversation that has not begun.
     pub(crate) fn new(order: &DriverOrder) -> Self {
         let (mode, errors_are_text) = match &order.speaks {
             ProtocolKind::Acp {
@@ -157,7 +148,6 @@ impl Acp {
         out.write(wire::request(self.questions, method, params));
     }
 
-    /// Takes in the answer to what was asked.
     fn answered(
         &mut self,
         ask: PendingRequest,
@@ -354,12 +344,10 @@ impl Acp {
         out.next = NextStep::Dismiss;
     }
 
-    /// Whether it works on the prompt.
     fn is_working(&self) -> bool {
         matches!(self.asked, Some((_, PendingRequest::Prompt))) && self.end.is_none()
     }
 
-    /// Asks it to stop.
     fn cancel(&mut self, out: &mut ProtocolOutput) {
         let params = json!({"sessionId": self.session});
         out.write(wire::notice("session/cancel", params));

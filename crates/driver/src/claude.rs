@@ -32,7 +32,6 @@ const BORING: &[&str] = &[
     "transcript_mirror",
 ];
 
-/// The same of those that the system tells.
 const BORING_OF_SYSTEM: &[&str] = &[
     "commands_changed",
     "compact_boundary",
@@ -82,7 +81,6 @@ pub(super) struct Claude {
     interrupts: u32,
 }
 
-/// Whether it can still be told something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InputState {
     Open,
@@ -174,7 +172,6 @@ impl Protocol for Claude {
 }
 
 impl Claude {
-    /// A conversation that has not begun.
     pub(super) fn new(order: &DriverOrder) -> Self {
         Self {
             order: order.clone(),
@@ -388,7 +385,6 @@ fn say(text: Option<&str>, entry: impl Fn(String) -> Entry, out: &mut ProtocolOu
     }
 }
 
-/// Prints an error of the interface.
 fn api_error(event: &Value, block: &Value, out: &mut ProtocolOutput) {
     let text = block["text"].as_str().unwrap_or_default();
     let status = event["api_error_status"].as_u64();

@@ -28,7 +28,6 @@ const BORING_OF_ERROR: &[&str] = &[
 /// What it says about a conversation that is not there.
 const NO_SESSION: &str = "no rollout found for thread id";
 
-/// How it says that it asks once more.
 const AGAIN: &str = "Reconnecting... ";
 
 /// A conversation with Codex.
@@ -48,7 +47,6 @@ pub(super) struct Codex {
     is_interrupted: bool,
 }
 
-/// How its turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TurnEnd {
     Completed,
@@ -138,7 +136,6 @@ impl Protocol for Codex {
 }
 
 impl Codex {
-    /// A conversation that has not begun.
     pub(super) fn new(order: &DriverOrder) -> Self {
         Self {
             order: order.clone(),

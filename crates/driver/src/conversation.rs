@@ -36,13 +36,10 @@ const MOST_LAST_WORDS: Duration = Duration::from_secs(10);
 pub(super) enum DriverInput {
     /// A line of the agent's output.
     Line(RunNumber, String),
-    /// A line of its errors.
     ErrorLine(RunNumber, String),
     /// One of the two is over.
     Silence(RunNumber),
-    /// The agent has ended.
     Ended(RunNumber, io::Result<ExitStatus>),
-    /// Somebody wants everything to stop.
     Stop,
 }
 
@@ -52,7 +49,6 @@ pub(super) struct RunNumber(u32);
 
 /// What follows from a run.
 pub(super) enum RunOutcome {
-    /// This is what came of it.
     Finished(Conclusion),
     /// The session that was to go on is not there.
     SessionLost,
@@ -94,7 +90,6 @@ pub(super) fn converse(
     RunOutcome::Finished(conclusion)
 }
 
-/// A conversation that goes on.
 struct Conversation<'p> {
     protocol: &'p mut dyn Protocol,
     pidfd: OwnedFd,
@@ -191,7 +186,6 @@ impl Conversation<'_> {
         }
     }
 
-    /// Has the protocol take something in, and does what it says.
     fn act(&mut self, take_in: impl FnOnce(&mut dyn Protocol, &mut ProtocolOutput)) {
         let mut out = ProtocolOutput::default();
         take_in(self.protocol, &mut out);

@@ -127,7 +127,6 @@ pub enum Entry {
 /// What kind of tool an agent uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum ToolKind {
     Read,
     Edit,
@@ -157,7 +156,6 @@ pub enum ToolStatus {
 /// How a file was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum FileChange {
     Add,
     Modify,

@@ -3,8 +3,6 @@
 /// How a process ended by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// With an exit code.
     Code(i32),
-    /// By a signal.
     Signal(i32),
 }

@@ -26,19 +26,14 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
 /// An agent that is known by name.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownAgent {
-    /// Its name in the configuration.
     pub name: &'static str,
-    /// What people call it.
     pub title: &'static str,
-    /// Its program.
     pub program: &'static str,
     /// The first arguments, before those of the user.
     pub arguments: &'static [&'static str],
     /// The arguments after those of the user.
     pub last_arguments: &'static [&'static str],
-    /// How it is talked to.
     pub speaks: fn() -> ProtocolKind,
-    /// How it is told which model to use.
     pub model: ModelBy,
     /// Variables that are its own: passed on to it, and hidden in logs where they are secret.
     pub variables: &'static [&'static str],
@@ -46,15 +41,12 @@ pub struct KnownAgent {
     pub sets: &'static [(&'static str, &'static str)],
     /// How one can see that it is logged in.
     pub login: Login,
-    /// The command that installs it.
     pub install: &'static str,
     /// Whether the usage at the end of a turn is that of the last call of the model alone, not of the turn.
     pub tells_last_usage: bool,
     /// The variable without which it refuses to work unattended as root, even in a sandbox.
     pub root_variable: Option<&'static str>,
-    /// What it keeps in the home folder.
     pub home: HomePlaces,
-    /// What it takes from a repository.
     pub repository: RepositoryFiles,
 }
 
@@ -74,7 +66,6 @@ pub struct Login {
 pub struct LoginFile {
     /// The variable that says where the agent's folder is, and the file in that folder.
     pub moved: Option<(&'static str, &'static str)>,
-    /// The file in the home folder.
     pub at_home: &'static str,
 }
 
@@ -83,7 +74,6 @@ pub struct LoginFile {
 pub enum ModelBy {
     /// By an argument before the model's name.
     Flag(&'static str),
-    /// By a variable.
     Variable(&'static str),
     /// In the conversation.
     Protocol,
@@ -94,7 +84,6 @@ pub enum ModelBy {
 pub struct HomePlaces {
     /// The variable that moves the first of its folders, and what of the variable's folder stands for that one.
     pub variable: Option<(&'static str, &'static str)>,
-    /// The folders that it writes to.
     pub folders: &'static [&'static str],
     /// The login that no other agent may read.
     pub login: &'static str,
@@ -109,7 +98,6 @@ pub struct HomePlaces {
 /// A folder that an agent writes to as it likes, although parts of it steer later sessions.
 #[derive(Debug, Clone, Copy)]
 pub struct SteeringFolder {
-    /// The folder, from the home folder.
     pub folder: &'static str,
     /// What of it is compared and put back; in a name, a star stands for anything.
     pub entries: &'static [&'static str],
@@ -120,11 +108,8 @@ pub struct SteeringFolder {
 /// What of a repository steers an agent, and so needs consent.
 #[derive(Debug, Clone, Copy)]
 pub struct RepositoryFiles {
-    /// Everything in folders of these names.
     pub folders: &'static [&'static str],
-    /// Files of these names.
     pub files: &'static [&'static str],
-    /// Files whose names begin so.
     pub starts: &'static [&'static str],
     /// Ends of whole paths, of folders that hold many other things.
     pub paths: &'static [&'static str],

@@ -3,8 +3,6 @@
 //!
 //! Runs under the wrapper like any agent, and so in the same sandbox; knows nothing of tasks, batches, git or the engine.
 
-#![warn(missing_docs)]
-
 mod acp;
 mod claude;
 mod codex;

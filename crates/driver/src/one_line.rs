@@ -3,7 +3,6 @@
 /// So many characters are left of it.
 const LONGEST: usize = 120;
 
-/// The beginning of the first line.
 pub(super) fn on_one_line(text: &str) -> String {
     let mut lines = text.trim().lines();
     let line = lines.next().unwrap_or_default();

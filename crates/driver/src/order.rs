@@ -7,13 +7,10 @@ use serde::{Deserialize, Serialize};
 /// What a driver reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriverOrder {
-    /// How to talk to the agent.
     pub speaks: ProtocolKind,
     /// The program and its arguments, without those that take a session up again.
     pub words: Vec<String>,
-    /// What the agent is to do.
     pub prompt: String,
-    /// The agent's session that is to go on.
     #[serde(default)]
     pub session: Option<String>,
     /// What it is asked in that session, if it is not simply to go on.
@@ -38,7 +35,6 @@ pub enum ProtocolKind {
     Claude,
     /// A prompt in, lines of JSON out, as Codex does.
     Codex,
-    /// The Agent Client Protocol.
     Acp {
         /// The mode in which it asks nobody; without one, permissions are given one by one.
         mode: Option<String>,

@@ -14,7 +14,6 @@ pub(crate) trait Protocol {
     /// Takes in a line of the agent's standard output, without its end.
     fn hear(&mut self, line: &str, out: &mut ProtocolOutput);
 
-    /// Takes in a line of its standard error.
     fn hear_error(&mut self, line: &str, out: &mut ProtocolOutput);
 
     /// Asks it to stop what it does, by the protocol.
@@ -32,11 +31,9 @@ pub(crate) trait Protocol {
 /// What comes of taking something in.
 #[derive(Debug, Default)]
 pub(crate) struct ProtocolOutput {
-    /// What is to be printed.
     pub(crate) entries: Vec<Entry>,
     /// What is to be written to the agent's standard input, a line each, without their ends.
     pub(crate) lines: Vec<String>,
-    /// What is to be done with the agent.
     pub(crate) next: NextStep,
     /// How long nothing may be heard from now on before the protocol is told so.
     pub(crate) listen: Option<Duration>,
@@ -45,10 +42,8 @@ pub(crate) struct ProtocolOutput {
 /// What is to be done with the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum NextStep {
-    /// Nothing.
     #[default]
     GoOn,
-    /// It gets no more input, and goes on.
     CloseInput,
     /// It has done its work: it gets no more input, and ends by itself or is ended after a while.
     Dismiss,
@@ -59,7 +54,6 @@ pub(crate) enum NextStep {
 }
 
 impl ProtocolOutput {
-    /// Prints an entry.
     pub(crate) fn print(&mut self, entry: Entry) {
         self.entries.push(entry);
     }
@@ -72,7 +66,6 @@ impl ProtocolOutput {
         }
     }
 
-    /// Writes a line to the agent.
     pub(crate) fn write(&mut self, line: impl Into<String>) {
         self.lines.push(line.into());
     }

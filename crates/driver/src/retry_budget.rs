@@ -28,7 +28,6 @@ const LONGEST_OWN_WAIT: Duration = Duration::from_secs(5);
 pub(super) struct RetryBudget {
     in_a_row: u32,
     broken_in_a_row: u32,
-    /// What is to be said if nothing more comes.
     last: Option<Conclusion>,
     over: Option<Conclusion>,
 }
@@ -38,18 +37,14 @@ pub(super) struct RetryBudget {
 pub(super) struct ModelRetry {
     /// Which time this is, as the agent counts.
     pub(super) attempt: u32,
-    /// What was wrong.
     pub(super) trouble: Trouble,
-    /// What it said.
     pub(super) message: String,
-    /// How long it waits before.
     pub(super) delay: Option<Duration>,
 }
 
 /// Whether an agent may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryVerdict {
-    /// It may.
     GoOn,
     /// It has to be interrupted now. Said once.
     GiveUp,

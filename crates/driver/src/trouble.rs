@@ -132,7 +132,6 @@ const OVERLOAD: &[&str] = &[
     "api_error",
 ];
 
-/// Words that say that what it was told to use is not there.
 const CONFIGURATION: &[&str] = &[
     "model not found",
     "model_not_found",
@@ -175,7 +174,6 @@ const NETWORK: &[&str] = &[
     "unexpected eof",
 ];
 
-/// The statuses that are looked for in words.
 const STATUSES: &[u16] = &[
     400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529,
 ];
@@ -220,7 +218,6 @@ pub(super) fn of_status(status: u16, text: &str) -> Trouble {
     }
 }
 
-/// What a message means.
 pub(super) fn of_text(text: &str) -> Trouble {
     let lower = text.to_lowercase();
     match status_in(&lower) {
@@ -234,7 +231,6 @@ pub(super) fn pause(text: &str) -> Option<u64> {
     retry_after(text, &Zoned::now()).map(millis)
 }
 
-/// So many milliseconds.
 pub(super) fn millis(pause: Duration) -> u64 {
     u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)
 }

@@ -34,10 +34,8 @@ pub use version::Versions;
 
 /// A program that works on a task.
 pub trait Agent: Debug + Send + Sync {
-    /// Its name in the configuration.
     fn name(&self) -> &str;
 
-    /// What it is, in words for a person.
     fn description(&self) -> String;
 
     /// Checks that its program is there, so that no task fails for want of it.
@@ -55,11 +53,8 @@ pub trait Agent: Debug + Send + Sync {
 pub struct Brief<'a> {
     /// Pleach's own program.
     pub program: &'a Path,
-    /// What it is to do.
     pub prompt: &'a str,
-    /// The same as a file.
     pub prompt_file: &'a Path,
-    /// Who its commits are by.
     pub identity: &'a Identity,
     /// Variables that tell it of its task.
     pub said: &'a [(&'a str, OsString)],
@@ -76,7 +71,6 @@ pub struct Brief<'a> {
 /// How an agent is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    /// The program and its arguments.
     pub argv: Vec<OsString>,
     /// Its whole environment: what is allowed of ours, and what is said of the task.
     pub env: Vec<(OsString, OsString)>,
@@ -91,8 +85,6 @@ pub struct Launch {
 /// What an agent reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// The prompt.
     Prompt,
-    /// This.
     Text(String),
 }

@@ -50,24 +50,19 @@ pub(crate) struct AttemptContext {
     pub(crate) store: Store,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) state: StateFolder,
-    /// Where prompts and logs go.
     pub(crate) folder: PathBuf,
-    /// The number of the batch.
     pub(crate) number: BatchNumber,
     pub(crate) settings: AttemptSettings,
-    /// The folder of the batch's worktrees.
     pub(crate) trees: PathBuf,
     /// The folder of the user's that all tasks work in, if they do.
     pub(crate) shared_folder: Option<PathBuf>,
     /// Ignored files of the user's checkout that every worktree gets.
     pub(crate) included: Included,
-    /// The program that wraps agents.
     pub(crate) wrapper: PathBuf,
     /// Pleach's own program, which git calls back.
     pub(crate) program: PathBuf,
     /// Worktrees of tasks that are over, for those that come.
     pub(crate) spares: Spares,
-    /// What nobody may see.
     pub(crate) secrets: Secrets,
     pub(crate) hider: Hider,
 }
@@ -91,15 +86,12 @@ pub(crate) struct Attempt {
     pub(crate) branch: String,
     pub(crate) basis: CommitId,
     pub(crate) prompt: String,
-    /// The agent's own session that goes on.
     pub(crate) session: Option<String>,
-    /// What that session took before.
     pub(crate) spent_before: Spent,
     pub(crate) start: StartPoint,
 }
 
 impl Attempt {
-    /// Whose its processes are.
     pub(crate) fn whose(&self) -> ProcessPurpose {
         ProcessPurpose::Attempt(self.task.clone(), self.number)
     }
@@ -115,10 +107,8 @@ impl Attempt {
     }
 }
 
-/// Where an attempt begins.
 #[derive(Debug, Clone)]
 pub(crate) enum StartPoint {
-    /// Where everything begins.
     Scratch,
     /// Where its agent was when it was limited.
     Limited,
@@ -128,7 +118,6 @@ pub(crate) enum StartPoint {
     Result(ProcessRecord),
 }
 
-/// What came of it.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) task: TaskId,
@@ -139,7 +128,6 @@ pub(crate) struct Finished {
     pub(crate) kept: Option<CommitId>,
     /// What the agent took, as it says.
     pub(crate) spent: Option<Spent>,
-    /// The agent's own session, as it says.
     pub(crate) session: Option<String>,
     pub(crate) notes: Vec<String>,
 }

@@ -26,7 +26,6 @@ use pleach_system::secrets::Hider;
 
 pub(crate) use attempt_settings::AttemptSettings;
 
-/// A batch as it was asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BatchRecord {
     pub(crate) design: Design,
@@ -40,7 +39,6 @@ pub(crate) struct BatchRecord {
     /// The status file that is kept besides, if one was named.
     #[serde(default)]
     pub(crate) status_file: Option<StoredPath>,
-    /// The commit that it starts from.
     pub(crate) base: String,
     /// How its tasks are tried and its result is tested.
     #[serde(flatten)]
@@ -76,7 +74,6 @@ pub(crate) struct BatchRecord {
     /// With less free space than this, in bytes, nothing new starts.
     #[serde(default)]
     pub(crate) min_free_disk: u64,
-    /// Where its tasks work.
     #[serde(default)]
     pub(crate) place: WorkPlace,
     /// Work of earlier batches that some of its tasks build on and its base lacks.
@@ -106,7 +103,6 @@ impl BatchRecord {
         plans
     }
 
-    /// The plan of a task, and its id there.
     pub(crate) fn home_of<'r>(&'r self, task: &'r TaskRecord) -> (&'r PlanOrigin, &'r TaskId) {
         match &task.home {
             Some(home) => (&home.plan, &home.key),
@@ -138,7 +134,6 @@ impl BatchRecord {
     }
 }
 
-/// A task as the batch knows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TaskRecord {
     /// Its id in the batch, which is its key in the batch's plan.
@@ -169,7 +164,6 @@ pub(crate) struct TaskRecord {
 pub(crate) enum Marking {
     /// An edit of a plan's file, which is that of the batch if none is named.
     InFile(Option<PathBuf>, Change),
-    /// A state of the task on the board.
     OnBoard(TaskId, TaskStatus),
 }
 
@@ -280,7 +274,6 @@ impl TaskRecord {
         Marking::InFile(file.map(Path::to_owned), change)
     }
 
-    /// Its id in its own plan.
     fn key(&self) -> &TaskId {
         self.home.as_ref().map_or(&self.id, |home| &home.key)
     }

@@ -42,7 +42,6 @@ pub struct Board {
 }
 
 impl Board {
-    /// Opens the boards of a state folder.
     pub fn open(state: &StateFolder) -> Result<Self, BoardError> {
         Ok(Self {
             database: Database::open(state)?,

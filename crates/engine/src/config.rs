@@ -28,13 +28,10 @@ const VARIABLES: &str = "PLEACH_";
 pub struct AgentConfig {
     /// The preset that it is like: a name, or `acp:` and a command.
     pub preset: Option<String>,
-    /// The program and its arguments.
     pub command: Option<Vec<String>>,
-    /// Further arguments.
     pub args: Option<Vec<String>>,
     /// Names of environment variables that it gets besides the usual ones.
     pub env: Option<Vec<String>>,
-    /// The model that it is to use.
     pub model: Option<String>,
 }
 
@@ -53,14 +50,12 @@ impl AgentConfig {
 /// How many tasks of a batch run at once, as people write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaxParallel {
-    /// At most so many.
     AtMost(usize),
     /// As many as the machine and the agents bear.
     Auto,
 }
 
 impl MaxParallel {
-    /// How many to begin with, for so many tasks.
     pub fn first_guess(self, tasks: usize) -> usize {
         match self {
             Self::AtMost(number) => number,

@@ -42,25 +42,20 @@ pub struct Steering {
 /// What is to be said of a file besides its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SteeringRemark {
-    /// What it does.
     pub(crate) role: Role,
-    /// What leads to it.
     pub(crate) because: Option<String>,
     /// Why it cannot be said what agents read by it.
     pub(crate) unseen: Option<String>,
 }
 
-/// One thing that steers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct SteeringEntry {
     what: SteeringSubject,
-    /// What it is, by a hash.
     hash: String,
     /// What it is in words, without secrets.
     text: Option<String>,
 }
 
-/// What steers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteeringSubject {
@@ -73,11 +68,8 @@ pub enum SteeringSubject {
 /// How something differs from what was consented to last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SteeringChange {
-    /// What it is.
     pub what: SteeringSubject,
-    /// Whether it was there and is there.
     pub kind: ChangeKind,
-    /// What it does.
     pub role: Role,
     /// Why it is one of them where its name does not say so, or why it is asked about each time.
     pub because: Option<String>,
@@ -106,7 +98,6 @@ impl SteeringChange {
         }
     }
 
-    /// Whether it is there to be looked at.
     pub fn is_there(&self) -> bool {
         self.kind != ChangeKind::Gone
     }
@@ -124,14 +115,10 @@ impl SteeringChange {
     }
 }
 
-/// Whether something was there and is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was not there.
     New,
-    /// It was another one.
     Changed,
-    /// It is there no more.
     Gone,
     /// It is as it was, but what it leads to is not in the repository and may be another thing each time.
     Unseen,
@@ -160,7 +147,6 @@ impl Steering {
         Self { entries, remarks }
     }
 
-    /// A short name for exactly this.
     pub fn fingerprint(&self) -> String {
         let entries = self.entries.iter();
         hash(entries.flat_map(|entry| {

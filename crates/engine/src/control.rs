@@ -28,38 +28,27 @@ use crate::stored_batch::{LookupError, StoredBatch};
 /// Owners come and go between a look and a question; nobody is that unlucky.
 const TRIES: usize = 20;
 
-/// What came of it.
 #[derive(Debug)]
 pub enum ControlOutcome {
-    /// It is done.
     Done {
-        /// What was done, for people.
         message: String,
     },
     /// Nobody was at the batch: running this does it.
     Run(Box<Prepared>),
 }
 
-/// Why it is not done.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// What was named is not there.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// It makes no sense as things stand.
     #[error("{message}")]
     Refused {
-        /// The reason, as a stable word.
         code: &'static str,
-        /// The reason, for people.
         message: String,
-        /// What to do about it.
         hint: String,
     },
-    /// The owner could not be asked.
     #[error(transparent)]
     Ask(#[from] AskError),
-    /// The batch could not be taken up.
     #[error(transparent)]
     Run(Box<RunError>),
 }
@@ -84,7 +73,6 @@ fn refused(code: &'static str, message: String, hint: String) -> ControlError {
     }
 }
 
-/// What the owner said, if there is one.
 enum OwnerReply {
     Done,
     Nothing,
@@ -93,9 +81,7 @@ enum OwnerReply {
 /// Somebody's hands on a batch.
 #[derive(Debug)]
 pub struct Control<'a> {
-    /// Where batches are.
     pub state: &'a StateFolder,
-    /// The id of the batch.
     pub batch: u32,
     /// Our own program, for a batch that is taken up.
     pub program: &'a Path,

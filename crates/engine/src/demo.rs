@@ -21,18 +21,13 @@ const CHECK: &str = include_str!("demo/check.sh");
 /// What tests the demo's repository.
 pub const TESTS: &str = "sh check.sh";
 
-/// Why the repository could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// A file could not be written.
     #[error("could not write the demo to {folder}")]
     Io {
-        /// The folder.
         folder: String,
-        /// What the system said.
         source: std::io::Error,
     },
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }

@@ -10,9 +10,7 @@ use pleach_system::files::regular_file::read_settings;
 /// A command that a project seems to want, and what tells so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetectedCommand {
-    /// The command, for a shell.
     pub command: String,
-    /// The file that tells.
     pub because: String,
 }
 
@@ -63,7 +61,6 @@ pub fn commands(folder: &Path) -> Commands {
     found
 }
 
-/// The files of a project.
 struct ProjectFiles<'a>(&'a Path);
 
 impl ProjectFiles<'_> {

@@ -14,7 +14,6 @@ use crate::plan_in_use::project_folder;
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckLevel {
-    /// It is as it should be.
     Fine,
     /// A run works, and something will be missed.
     Warning,
@@ -22,16 +21,12 @@ pub enum CheckLevel {
     Error,
 }
 
-/// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DoctorCheck {
     /// What it is about, in a word that does not change.
     pub topic: &'static str,
-    /// How bad it is.
     pub level: CheckLevel,
-    /// What was seen.
     pub message: String,
-    /// What to do about it.
     pub fix: Option<String>,
 }
 

@@ -14,17 +14,14 @@ use crate::board::TasksToRun;
 /// How far an execution plan is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
-    /// How it is run, or would be.
     pub mode: RunMode,
     /// The batch that is at it, if one is.
     pub running: Option<u32>,
     /// When its batch began, also of one that is over.
     pub started_at: Option<String>,
-    /// How many stages there are.
     pub stages: usize,
     /// The stage that is under way, counted from 1.
     pub current: Option<usize>,
-    /// How many ended well.
     pub completed: usize,
 }
 

@@ -33,7 +33,6 @@ const LONGEST_BODY: usize = 65_000;
 /// A pull request as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestDraft {
-    /// The branch that was pushed.
     pub head: String,
     /// The branch that it should go into.
     pub base: String,
@@ -49,7 +48,6 @@ impl PullRequestDraft {
         plain_words(&self.title, LONGEST_TITLE)
     }
 
-    /// The text as every forge takes it.
     fn fitting_body(&self) -> String {
         match self.body.char_indices().nth(LONGEST_BODY) {
             Some((end, _)) => format!("{}\n\n(cut off here)\n", &self.body[..end]),
@@ -58,7 +56,6 @@ impl PullRequestDraft {
     }
 }
 
-/// A pull request as it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
     /// The number that people call it by.
@@ -72,14 +69,12 @@ pub trait Forge: Send + Sync {
     /// The open pull request from one branch of the project into another.
     fn find(&self, head: &str, base: &str) -> Result<Option<PullRequest>, ForgeError>;
 
-    /// Opens one.
     fn create(&self, draft: &PullRequestDraft) -> Result<PullRequest, ForgeError>;
 
     /// Replaces the text of one; its title may have been changed by a person and stays.
     fn update(&self, there: &PullRequest, draft: &PullRequestDraft) -> Result<(), ForgeError>;
 }
 
-/// The forge of a project, with the login that [`ForgeProject::login`] found.
 pub fn connect(project: &ForgeProject, login: Option<Login>) -> Result<Box<dyn Forge>, ForgeError> {
     connect_within(project, login, ANSWER_WITHIN)
 }

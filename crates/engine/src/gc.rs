@@ -36,13 +36,10 @@ pub enum GcError {
     /// The kept work cannot be listed.
     #[error(transparent)]
     Kept(#[from] KeptError),
-    /// The repository cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A worktree cannot be removed.
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
     /// The folder of a resolution cannot be removed.
@@ -51,14 +48,8 @@ pub enum GcError {
     /// Whether anybody runs a batch cannot be seen.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
-    /// The system refused.
     #[error("could not remove {}", path.display())]
-    Io {
-        /// On what.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl From<DatabaseError> for GcError {
@@ -79,20 +70,15 @@ impl From<WorktreeError> for GcError {
     }
 }
 
-/// Something that can go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Garbage {
-    /// What it is.
     pub what: GarbageKind,
     /// The id of the batch that left it.
     pub batch: Option<u32>,
     /// What people call that; none for one that never began.
     pub number: Option<BatchNumber>,
-    /// Its name, for people.
     pub name: String,
-    /// How long it has been there, if known.
     pub age: Option<Duration>,
-    /// How many bytes it takes, where that can be told.
     pub bytes: Option<u64>,
 }
 
@@ -101,30 +87,22 @@ pub struct Garbage {
 pub enum GarbageKind {
     /// The worktree of a task; its last state is kept first.
     Worktree {
-        /// The position of the task.
         task: usize,
-        /// Its folder.
         path: PathBuf,
     },
     /// The folder in which a conflict was to be resolved; its last state is kept first.
     Resolution {
-        /// The position of the task.
         task: usize,
-        /// Its folder.
         path: PathBuf,
     },
     /// A ref that keeps the work of an attempt.
     KeptWork {
-        /// The ref.
         name: String,
-        /// Where it was seen.
         commit: CommitId,
     },
     /// The branch of a task in the store, whose work is merged or kept.
     Branch {
-        /// The ref.
         name: String,
-        /// Where it was seen.
         commit: CommitId,
         /// The folder of the worktree that may have it checked out.
         tree: Option<PathBuf>,
@@ -136,7 +114,6 @@ pub enum GarbageKind {
     },
     /// The folder of a batch that never came to be.
     EmptyFolder {
-        /// The folder.
         folder: PathBuf,
     },
     /// Files of the store, or a git folder of an agent, that could not be read.
@@ -144,15 +121,12 @@ pub enum GarbageKind {
         /// The folder that they were moved to.
         folder: PathBuf,
     },
-    /// A socket that nobody listens at.
     Socket {
-        /// The socket.
         path: PathBuf,
     },
 }
 
 impl GarbageKind {
-    /// The word for it on every surface.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Worktree { .. } | Self::Resolution { .. } => "worktree",
@@ -166,12 +140,9 @@ impl GarbageKind {
     }
 }
 
-/// What was done.
 #[derive(Debug, Default)]
 pub struct GarbageRemoved {
-    /// What went.
     pub finds: Vec<Garbage>,
-    /// What stayed, and why.
     pub notes: Vec<String>,
 }
 
@@ -180,22 +151,16 @@ pub struct GarbageRemoved {
 pub struct Repacked {
     /// Before, in bytes.
     pub before: u64,
-    /// After.
     pub after: u64,
 }
 
 /// Clears up after the batches of one project.
 #[derive(Debug)]
 pub struct GarbageCollector<'a> {
-    /// Where batches are.
     pub state: &'a StateFolder,
-    /// What is known of them.
     pub database: &'a Database,
-    /// The store of the project.
     pub store: &'a Store,
-    /// The name of the project.
     pub project: &'a str,
-    /// How long kept work stays.
     pub keep: Duration,
 }
 

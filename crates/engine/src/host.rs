@@ -14,10 +14,8 @@ use crate::run::{Controls, LoopNotice, Prepared, Summary};
 /// Why a batch does not run here.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// No batch is begun any more.
     #[error("Pleach is shutting down and starts no new batches")]
     Leaving,
-    /// The system gave no thread.
     #[error("could not start a thread for the batch")]
     NoThread(#[source] std::io::Error),
 }
@@ -181,12 +179,10 @@ impl Host {
         self.place.batches().is_leaving = true;
     }
 
-    /// Whether nothing is begun any more.
     pub fn is_leaving(&self) -> bool {
         self.place.batches().is_leaving
     }
 
-    /// Whether no batch is under way.
     pub fn is_idle(&self) -> bool {
         self.place.batches().under_way.is_empty()
     }
@@ -218,10 +214,8 @@ struct SharedFacts {
 
 #[derive(Debug, Default)]
 struct RunFacts {
-    /// Its number, once it has begun.
     number: Option<u32>,
     ended: Option<BatchResult>,
-    /// Whether its thread is gone.
     is_gone: bool,
 }
 

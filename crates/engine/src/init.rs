@@ -25,25 +25,19 @@ const AGENTS: &str = "agents.";
 /// What a first configuration would be.
 #[derive(Debug)]
 pub struct ConfigDraft {
-    /// Where it belongs.
     pub path: PathBuf,
-    /// Its text.
     pub text: String,
     /// What it sets: the key, the value as it stands there, and what tells so.
     pub set: Vec<(&'static str, String, String)>,
-    /// Agents that are known by name and installed.
     pub agents: Vec<String>,
     /// Whether the folder is in a git repository.
     pub is_repository: bool,
 }
 
-/// Why it was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
-    /// There is one already.
     #[error("{} already exists", path.display())]
     Exists {
-        /// The file.
         path: PathBuf,
         /// Lines that it does not have and could.
         missing: Vec<String>,
@@ -51,18 +45,11 @@ pub enum InitError {
     /// The one that is there cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The system refused.
     #[error("could not write {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl InitError {
-    /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Exists { missing, .. } if missing.is_empty() => {
@@ -76,7 +63,6 @@ impl InitError {
 }
 
 impl ConfigDraft {
-    /// Looks at the project that a folder is in.
     pub fn for_project(folder: &Path) -> Self {
         let top = project_folder(folder);
         // What the user has configured, as far as it can be read.
@@ -107,13 +93,11 @@ impl ConfigDraft {
         }
     }
 
-    /// The agent that it sets, if any.
     pub fn agent(&self) -> Option<&str> {
         let (_, value, _) = self.set.iter().find(|(key, ..)| *key == AGENT)?;
         Some(value.trim_matches('"'))
     }
 
-    /// Writes it, if there is none.
     pub fn write(&self) -> Result<(), InitError> {
         let failed = |source| InitError::Io {
             path: self.path.clone(),

@@ -26,16 +26,12 @@ pub(crate) const KEEP: &str = "refs/pleach/keep/";
 /// Why kept work cannot be listed or brought back.
 #[derive(Debug, thiserror::Error)]
 pub enum KeptError {
-    /// What was named is not there.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// The repository cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A worktree could not be read.
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
     /// Whether anybody runs the batch could not be seen.
@@ -44,9 +40,7 @@ pub enum KeptError {
     /// There is no room to bring it back to.
     #[error("could not create a folder in {}", path.display())]
     Folder {
-        /// Where.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
     /// There is no kept work of what was named.
@@ -60,29 +54,21 @@ impl From<pleach_log::database::DatabaseError> for KeptError {
     }
 }
 
-/// Work that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptWork {
-    /// The ref that keeps it.
     pub name: String,
-    /// The commit that holds it.
     pub commit: CommitId,
-    /// Whose work it is, if that is known.
     pub origin: Option<KeptOrigin>,
     /// When it was kept, in milliseconds since 1970, as far as known.
     pub kept_at: Option<u64>,
-    /// Where else it is.
     pub also: OtherCopy,
 }
 
 /// Whose work it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptOrigin {
-    /// The batch.
     pub batch: BatchNumber,
-    /// Its id.
     pub batch_id: u32,
-    /// The task.
     pub task: TaskId,
     /// The attempt; none, if it is what stood on the branch before one, or a person's.
     pub attempt: Option<u32>,
@@ -95,20 +81,16 @@ pub struct KeptOrigin {
 /// Where kept work is besides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OtherCopy {
-    /// Nowhere.
     Nowhere,
     /// A branch of the user's repository ends with it.
     Branch(String),
-    /// It is merged into the batch.
     Merged,
 }
 
 /// Which work of a task is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptSelector {
-    /// What its last attempt left.
     Last,
-    /// What a certain attempt left.
     Attempt(u32),
     /// What a person last had in the folder of a conflict.
     ByHand,
@@ -128,13 +110,10 @@ impl KeptSelector {
 /// Work that was brought back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveredWork {
-    /// The task.
     pub task: TaskId,
     /// The attempt; none, if a person made it.
     pub attempt: Option<u32>,
-    /// Where it is now.
     pub back: RecoveredTo,
-    /// The commit that it is at.
     pub commit: CommitId,
     /// The commit that the attempt started from, if known.
     pub basis: Option<CommitId>,
@@ -143,7 +122,6 @@ pub struct RecoveredWork {
 /// Where work was brought back to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecoveredTo {
-    /// A branch of the user's repository.
     Branch(String),
     /// A new folder, where there is no repository.
     Folder(PathBuf),
@@ -207,7 +185,6 @@ pub fn list(store: &Store, database: &Database) -> Result<Vec<KeptWork>, KeptErr
 }
 
 impl KeptWork {
-    /// The attempt that left it, if one did.
     pub fn attempt(&self) -> Option<u32> {
         self.origin.as_ref().and_then(|origin| origin.attempt)
     }
@@ -366,12 +343,10 @@ pub(crate) fn is_merged(state: &TaskState) -> bool {
     )
 }
 
-/// The refs that keep work.
 pub(crate) fn keep_refs(store: &Store) -> Result<Vec<(String, CommitId)>, GitError> {
     refs_below(store, KEEP)
 }
 
-/// The refs of the store whose names begin so.
 pub(crate) fn refs_below(store: &Store, prefix: &str) -> Result<Vec<(String, CommitId)>, GitError> {
     let list = [
         "for-each-ref",

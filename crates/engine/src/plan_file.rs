@@ -33,7 +33,6 @@ pub struct PlanFile {
 #[derive(Debug)]
 #[must_use = "dropping it checks the displaced text at once, without waiting for slow writers"]
 pub struct Rewritten {
-    /// Whether the plan file was replaced.
     pub outcome: RewriteOutcome,
     /// The files that were the plan until now and may still be written to.
     pub displaced: Displaced,

@@ -11,28 +11,17 @@ use pleach_system::files::regular_file::read_settings;
 use crate::config::{Config, ConfigError, Settings};
 use crate::plan_file::PlanFile;
 
-/// Why no plan was found.
 #[derive(Debug, thiserror::Error)]
 pub enum NoPlan {
-    /// There is none.
     #[error("no plan found in {}", folder.display())]
-    None {
-        /// Where was looked.
-        folder: PathBuf,
-    },
-    /// There are several.
+    None { folder: PathBuf },
     #[error("several plans have open tasks: {}", names(plans))]
-    Several {
-        /// All of them.
-        plans: Vec<PathBuf>,
-    },
-    /// The configuration cannot be used.
+    Several { plans: Vec<PathBuf> },
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
 impl NoPlan {
-    /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::None { .. } => "write a TODO.md, or pass --plan FILE".to_owned(),

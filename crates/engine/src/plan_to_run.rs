@@ -17,16 +17,13 @@ pub struct PlanToRun {
     pub origin: PlanOrigin,
     /// Its text; empty for the board, which has none.
     pub text: String,
-    /// The plan, and where its marks stand.
     pub document: Document,
     /// Other plans whose tasks stand behind its own in the document.
     pub joined: Vec<JoinedPlan>,
 }
 
-/// A plan that was joined to another one.
 #[derive(Debug)]
 pub struct JoinedPlan {
-    /// Where it is kept; settled.
     pub origin: PlanOrigin,
     text: String,
     /// The position of its first task in the document.
@@ -38,14 +35,12 @@ pub struct JoinedPlan {
 /// Where a task is kept that is not of the plan of its batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskHome {
-    /// Its plan.
     pub plan: PlanOrigin,
     /// Its id there; inside the batch it may have another one.
     pub key: TaskId,
 }
 
 impl PlanToRun {
-    /// A plan by itself.
     pub fn new(origin: PlanOrigin, text: String, document: Document) -> Self {
         Self {
             origin,
@@ -55,7 +50,6 @@ impl PlanToRun {
         }
     }
 
-    /// Where its tasks are kept.
     pub(crate) fn origins(&self) -> impl Iterator<Item = &PlanOrigin> {
         let joined = self.joined.iter().map(|joined| &joined.origin);
         std::iter::once(&self.origin).chain(joined)
@@ -121,7 +115,6 @@ pub(crate) fn by_id_in_batch<'t, T, E>(
     Ok(found)
 }
 
-/// Where a plan is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanOrigin {
     /// A file, which is marked while its tasks run.
@@ -134,7 +127,6 @@ impl PlanOrigin {
     /// The name of the board among the plans of a project; no path is that short without a slash.
     pub const BOARD: &'static str = "board";
 
-    /// Its file, if it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),

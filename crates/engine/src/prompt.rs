@@ -39,14 +39,11 @@ enum TemplateKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown placeholder {written} in the prompt")]
 pub struct UnknownPlace {
-    /// What it asks for, as it is written.
     pub written: String,
-    /// What looks most like it.
     pub nearest: Option<String>,
 }
 
 impl UnknownPlace {
-    /// What to do about it.
     pub fn hint(&self) -> String {
         if let Some(near) = &self.nearest {
             return format!("did you mean {{{{{near}}}}}?");
@@ -77,7 +74,6 @@ impl Template {
         Ok(Self { text, kind })
     }
 
-    /// What it says, with its places.
     pub fn text(&self) -> &str {
         &self.text
     }

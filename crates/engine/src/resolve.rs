@@ -39,21 +39,16 @@ pub struct Resolution<'a> {
     task: usize,
 }
 
-/// Where to resolve a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedConflict {
-    /// The folder.
     pub path: PathBuf,
     /// The files that do not merge, and in which way; none, if everything merges by now.
     pub files: Vec<(PathBuf, ConflictKind)>,
-    /// Whether it is new.
     pub begun: ResolutionStart,
 }
 
-/// When a resolution was begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResolutionStart {
-    /// Just now.
     Now,
     /// Before; the folder is as it was left.
     Before,
@@ -64,9 +59,7 @@ pub enum ResolutionStart {
 pub struct ResolvedConflict {
     /// One commit with everything.
     pub commit: CommitId,
-    /// The commit that it is made on.
     pub basis: CommitId,
-    /// The files that it changes.
     pub files: Vec<String>,
     /// The changed paths that are no part of it.
     pub left_out: Vec<PathBuf>,
@@ -75,14 +68,12 @@ pub struct ResolvedConflict {
 /// What is left of a resolution that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClearedResolution {
-    /// Where the folder was.
     pub path: PathBuf,
     /// The commit that keeps its last state, if there was something to keep.
     pub kept: Option<CommitId>,
 }
 
 impl<'a> Resolution<'a> {
-    /// Finds a task of a batch.
     pub fn find(state: &'a StateFolder, batch: u32, task: &TaskId) -> Result<Self, ResolveError> {
         let database = Database::open(state)?;
         let stored = StoredBatch::load(&database, batch)?;

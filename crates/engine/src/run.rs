@@ -85,28 +85,21 @@ use crate::batch_record::{BatchRecord, TaskRecord};
 use crate::consent::{Steering, SteeringFiles};
 use crate::project_secrets::secrets_of;
 
-/// Why a batch cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The repository cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// Weaving failed.
     #[error(transparent)]
     Weave(#[from] WeaveError),
     /// What an earlier run left behind could not be cleared up.
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
-    /// Pleach's own folder cannot be used.
     #[error(transparent)]
     State(#[from] StateFolderError),
-    /// What happens cannot be stored.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The batch cannot be owned.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
     /// Processes of an earlier run cannot be ended.
@@ -115,32 +108,21 @@ pub enum RunError {
     /// Nothing can hold agents as they should be held.
     #[error(transparent)]
     Sandbox(#[from] NoSandbox),
-    /// It cannot run in the folder.
     #[error(transparent)]
     InPlace(#[from] InPlaceError),
-    /// There is no such batch.
     #[error("batch {0} not found")]
     NoBatch(u32),
     /// There is no batch to start on top of.
     #[error("no batch of this project has a branch")]
     NoLastBatch,
-    /// There is nothing left to do in it.
     #[error("batch {0} is already finished")]
     Over(BatchNumber),
     /// What is stored of a batch cannot be read.
     #[error("could not read the record of batch {batch}: {message}")]
-    Unreadable {
-        /// The batch.
-        batch: BatchNumber,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// The system refused.
+    Unreadable { batch: BatchNumber, message: String },
     #[error("could not {doing}")]
     Io {
-        /// What was attempted.
         doing: &'static str,
-        /// What the system said.
         source: std::io::Error,
     },
 }
@@ -167,7 +149,6 @@ pub struct Prepared {
     /// What people should know of it before it runs, unless somebody has told them.
     notes: Vec<String>,
     opening: Opening,
-    /// What it is made for.
     provenance: Provenance,
     /// Hears the id of the batch once it has begun, with what was said to it first.
     begun: Option<Sender<u32>>,
@@ -180,7 +161,6 @@ pub struct Prepared {
 /// How a batch comes to run here.
 #[derive(Debug)]
 enum Opening {
-    /// It is new.
     Fresh,
     /// It ran before, and this is to be said to it first.
     TakenUp {
@@ -317,7 +297,6 @@ impl Prepared {
         narrator
     }
 
-    /// The titles of its tasks.
     pub fn titles(&self) -> HashMap<TaskId, String> {
         let tasks = self.record.tasks.iter();
         tasks
@@ -325,7 +304,6 @@ impl Prepared {
             .collect()
     }
 
-    /// The same with what it is made for.
     #[must_use]
     pub fn made_for(mut self, provenance: Provenance) -> Self {
         self.provenance = provenance;

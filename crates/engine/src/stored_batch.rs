@@ -20,41 +20,29 @@ use crate::batch_record::BatchRecord;
 /// A batch, where its events have brought it.
 #[derive(Debug)]
 pub struct StoredBatch {
-    /// Its id.
     pub id: u32,
-    /// Its number within the project.
     pub number: BatchNumber,
-    /// The project it belongs to.
     pub project: String,
-    /// Where it stands.
     pub batch: Batch,
     pub(crate) record: BatchRecord,
     history: History,
 }
 
-/// Why what was named cannot be found.
 #[derive(Debug, thiserror::Error)]
 pub enum LookupError {
-    /// There is no such batch.
     #[error("batch {0} not found")]
     NoBatch(u32),
-    /// The batch has no such task.
     #[error("task {task} not found in batch {batch}")]
     NoTask {
-        /// The batch.
         batch: BatchNumber,
-        /// What was named.
         task: TaskId,
-        /// The tasks there are.
         known: Vec<TaskId>,
     },
-    /// What is stored cannot be read.
     #[error(transparent)]
     View(#[from] ViewError),
 }
 
 impl LookupError {
-    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoBatch(_) => Some("`pleach status --all` lists all batches".into()),
@@ -75,7 +63,6 @@ impl From<pleach_log::database::DatabaseError> for LookupError {
 }
 
 impl StoredBatch {
-    /// Loads a batch.
     pub fn load(database: &Database, id: u32) -> Result<Self, LookupError> {
         let loaded = database.load(id)?.ok_or(LookupError::NoBatch(id))?;
         let record: BatchRecord =
@@ -105,7 +92,6 @@ impl StoredBatch {
         })
     }
 
-    /// The position of a task that was named.
     pub fn position(&self, task: &TaskId) -> Result<usize, LookupError> {
         let found = self.batch.position(task);
         found.ok_or_else(|| LookupError::NoTask {
@@ -115,7 +101,6 @@ impl StoredBatch {
         })
     }
 
-    /// The key of a task that is named by it, or by its id.
     pub fn key_of(&self, named: &str) -> Result<TaskId, LookupError> {
         let key = TaskId::new(named);
         if self.batch.position(&key).is_some() {
@@ -130,12 +115,10 @@ impl StoredBatch {
         })
     }
 
-    /// What programs know its tasks by.
     pub fn task_ids(&self) -> TaskIds {
         self.record.task_ids(&self.project)
     }
 
-    /// Its tasks.
     pub fn ids(&self) -> impl Iterator<Item = &TaskId> {
         self.batch.tasks.iter().map(|task| &task.design.id)
     }
@@ -191,14 +174,12 @@ impl StoredBatch {
         Ok(all)
     }
 
-    /// The task that a worktree of it is for, if it is for one.
     pub fn task_of_worktree(&self, tree: &ListedWorktree) -> Option<&TaskId> {
         let name = tree.path.file_name()?.to_str()?;
         let position = self.task_of_segment(name.strip_prefix("task-")?)?;
         Some(&self.batch.tasks[position].design.id)
     }
 
-    /// Where its worktrees are.
     pub(crate) fn trees(&self, state: &StateFolder) -> PathBuf {
         let root = self.record.worktrees.as_ref().map(|root| root.0.as_path());
         state.worktrees(root, &self.project, self.number)

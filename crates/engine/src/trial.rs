@@ -26,7 +26,6 @@ pub const PLAN: &str = "plan.json";
 /// So many of an agent's last lines are remembered.
 const LAST_LINES: usize = 15;
 
-/// What the file is to say.
 fn greeting(agent: &str) -> String {
     format!("hello from {agent}")
 }
@@ -34,7 +33,6 @@ fn greeting(agent: &str) -> String {
 /// The id of its only task.
 pub const TASK: &str = "1";
 
-/// The plan: one task.
 pub fn plan(agent: &str) -> String {
     let greeting = greeting(agent);
     let mut prompt =
@@ -82,7 +80,6 @@ pub fn settings(of_project: Settings) -> Settings {
     }
 }
 
-/// Whether a branch has the file with what it is to say.
 pub fn has_greeting(repository: &Path, branch: &str, agent: &str) -> bool {
     let place = format!("{branch}:{FILE}");
     let shown = Git::find().and_then(|git| {
@@ -98,17 +95,11 @@ pub fn has_greeting(repository: &Path, branch: &str, agent: &str) -> bool {
 /// What a transcript teaches.
 #[derive(Debug, Default, PartialEq)]
 pub struct TrialReport {
-    /// The agent's own session.
     pub session: Option<String>,
-    /// The model that answered.
     pub model: Option<String>,
-    /// The version that the agent says it is.
     pub version: Option<String>,
-    /// What it took.
     pub usage: Option<Usage>,
-    /// How it ended.
     pub conclusion: Option<Conclusion>,
-    /// Its last lines, in words.
     pub last: Vec<String>,
 }
 

@@ -21,9 +21,7 @@ pub(crate) use push::{may_push, may_push_from_now_on};
 /// What a project opens: settings of its own file, and the project's folder itself where tasks work in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustRequest {
-    /// The folder of the project.
     pub folder: PathBuf,
-    /// Names and values, in order.
     pub settings: Vec<(String, String)>,
     /// Whether it is in no repository, so that tasks work in the folder itself.
     pub is_in_place: bool,
@@ -101,7 +99,6 @@ impl TrustRequest {
         }
     }
 
-    /// Each in words.
     pub fn in_words(&self) -> Vec<String> {
         let settings = self.settings.iter();
         let mut words: Vec<String> = settings
@@ -121,7 +118,6 @@ impl TrustRequest {
         Ok(self.are_none() || database.is_trusted(&self.project(), &self.fingerprint())?)
     }
 
-    /// Whether nothing is opened.
     pub fn are_none(&self) -> bool {
         self.settings.is_empty() && !self.is_in_place
     }

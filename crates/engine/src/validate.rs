@@ -38,13 +38,11 @@ const LAST_SIGNAL: i32 = BY_SIGNAL + 64;
 pub struct Tests {
     /// The command of the shell that runs them.
     pub command: String,
-    /// How long it may take.
     pub timeout: Duration,
     /// Names of environment variables that it gets besides the usual ones.
     pub env: Vec<String>,
     /// A command that prepares each worktree.
     pub setup: Option<String>,
-    /// What holds them.
     pub sandbox: SandboxPolicy,
 }
 
@@ -66,7 +64,6 @@ impl Tests {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnding {
-    /// With a verdict.
     Ran(TestResult),
     /// In a way that says nothing about what it ran on.
     Trouble(String),
@@ -84,18 +81,15 @@ pub(crate) struct TestBench<'a> {
 /// Where a run takes place.
 #[derive(Debug, Clone)]
 pub(crate) struct TestPlace {
-    /// Its worktree.
     pub(crate) tree: PathBuf,
     /// The branch of the store that is checked out there.
     pub(crate) branch: String,
-    /// Where what it says is kept.
     pub(crate) folder: PathBuf,
     /// What the command is told besides.
     pub(crate) said: Vec<(&'static str, OsString)>,
 }
 
 impl TestBench<'_> {
-    /// Runs the tests on a commit.
     pub(crate) fn run(
         &self,
         commit: &CommitId,

@@ -42,10 +42,8 @@ pub(crate) struct ProgramHost<'a> {
     pub(crate) state: &'a StateFolder,
     /// Ignored files of the user's checkout that every worktree gets.
     pub(crate) included: &'a Included,
-    /// The program that wraps others.
     pub(crate) wrapper: &'a Path,
     pub(crate) sandbox: &'a SandboxPolicy,
-    /// What logs must not hold.
     pub(crate) hide: &'a Secrets,
     /// How long a program may take to stop.
     pub(crate) grace: Duration,
@@ -68,30 +66,25 @@ pub(crate) struct WorktreePrograms<'a> {
     sandbox: Sandbox,
 }
 
-/// One of them.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) argv: Vec<OsString>,
     /// What it is there for, by which its log and its record are named.
     pub(crate) role: &'static str,
     pub(crate) timeout: Duration,
-    /// How long it may say nothing.
     pub(crate) stall: Option<Duration>,
     pub(crate) stdin_file: Option<PathBuf>,
     /// How long it alone is asked to stop before everybody is that it started.
     pub(crate) polite: Option<Duration>,
 }
 
-/// What came of it.
 #[derive(Debug)]
 pub(crate) struct ProgramEnd {
     pub(crate) record: ProcessRecord,
     pub(crate) log: PathBuf,
-    /// What the sandbox refused it.
     pub(crate) refused: Vec<String>,
 }
 
-/// Why a program did not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotRun {
     #[error("its folder could not be made")]
@@ -179,7 +172,6 @@ impl<'a> ProgramPlace<'a> {
 }
 
 impl Program {
-    /// A command of the shell.
     pub(crate) fn shell(command: &str, role: &'static str, timeout: Duration) -> Self {
         Self {
             argv: ["/bin/sh", "-c", command].map(OsString::from).to_vec(),
@@ -193,7 +185,6 @@ impl Program {
 }
 
 impl WorktreePrograms<'_> {
-    /// Runs one to its end.
     pub(crate) fn run(
         &self,
         program: Program,
@@ -223,7 +214,6 @@ impl WorktreePrograms<'_> {
         })
     }
 
-    /// Where a program's output goes.
     pub(crate) fn log(&self, role: &str) -> PathBuf {
         self.place.folder.join(format!("{role}.log"))
     }

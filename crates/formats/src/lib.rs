@@ -20,7 +20,6 @@ pub use write_back::{Change, Marker, WriteBackError, set_markers};
 /// A plan together with the places where its marks stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// The plan.
     pub plan: Plan,
     /// For each task of the plan, how it is told apart and where its state is written.
     pub places: Vec<TaskPlace>,
@@ -29,7 +28,6 @@ pub struct Document {
 /// Where a task's state stands in its text, and what its identity is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskPlace {
-    /// The mark that says how far it is.
     pub mark: Mark,
     /// The boxes inside a checkbox, which are ticked together with it.
     pub nested: Vec<Range<usize>>,

@@ -48,7 +48,6 @@ use crate::lines::Lines;
 /// How much of a large text is parsed at once.
 const PIECE: usize = 512 << 10;
 
-/// Reads a plan.
 pub(crate) fn read(text: &str) -> Document {
     read_in_pieces(text, PIECE)
 }
@@ -103,7 +102,6 @@ struct MarkdownReader<'t> {
     quotes: u32,
     sections: Vec<(HeadingLevel, usize)>,
     phases: Vec<(HeadingLevel, PhaseNumber)>,
-    /// The numbers of phases that are called by a word.
     named_phases: HashMap<String, PhaseNumber>,
     verifying: Option<ChecksPhase>,
     /// What this part of the file is, if it lists what must be true in the end.

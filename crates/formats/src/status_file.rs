@@ -31,18 +31,15 @@ struct StatusTask {
     line: u32,
 }
 
-/// Why a status file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StatusFileError {
     /// It is not of the form that was expected.
     #[error("{message}")]
     Malformed {
-        /// What is wrong.
         message: String,
         /// Where.
         line: u32,
     },
-    /// It has no such task.
     #[error("task {0} not found in the status file")]
     NoSuchTask(String),
 }
@@ -67,7 +64,6 @@ struct StatusEntry<'a> {
 }
 
 impl StatusFile {
-    /// Reads a status file.
     pub fn read(text: &str) -> Result<Self, StatusFileError> {
         let mut lines = Lines::new(text);
         let outer: StatusDocument<'_> = serde_json::from_str(text.trim_start_matches('\u{feff}'))

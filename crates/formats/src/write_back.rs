@@ -19,18 +19,13 @@ pub struct Change {
     pub title: String,
     /// Whether the id or the text tells it apart.
     pub identity: Identity,
-    /// What to write.
     pub to: Marker,
 }
 
-/// What can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Marker {
-    /// Nobody is at it.
     Pending,
-    /// Somebody is at it.
     InProgress,
-    /// It is done.
     Completed,
     /// The very text that stood there before it was in progress.
     Restored(String),
@@ -38,31 +33,18 @@ pub enum Marker {
     TakenBack(String),
 }
 
-/// Why nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteBackError {
     /// The task is no longer in the text.
     #[error("task {id} ({title}) is no longer in the plan")]
-    Gone {
-        /// Its id.
-        id: TaskId,
-        /// Its title.
-        title: String,
-    },
+    Gone { id: TaskId, title: String },
     /// More than one task of the text could be meant.
     #[error("several tasks in the plan are {id} ({title})")]
-    Ambiguous {
-        /// Its id.
-        id: TaskId,
-        /// Its title.
-        title: String,
-    },
+    Ambiguous { id: TaskId, title: String },
     /// The text has no place for that state.
     #[error("task {id} cannot be marked {state}: {why}")]
     CannotHold {
-        /// Its id.
         id: TaskId,
-        /// The state.
         state: &'static str,
         /// What the plan has instead.
         why: &'static str,

@@ -40,18 +40,15 @@ pub struct CaptureOptions {
 pub enum Captured {
     /// The files are those of the basis.
     Unchanged {
-        /// The changed paths that were left out.
         left_out: Vec<PathBuf>,
         /// How many branches of the agent's own git folder could not be read.
         unread: usize,
     },
-    /// There is work.
     Changed {
         /// The commit that holds it, on top of the basis.
         commit: CommitId,
         /// The paths that differ from the basis.
         files: Vec<String>,
-        /// The changed paths that were left out.
         left_out: Vec<PathBuf>,
         /// How many commits the agent made itself.
         agent_commits: usize,
@@ -137,7 +134,6 @@ pub struct CapturedFiles {
     pub tree: TreeId,
     /// The paths that differ from the basis.
     pub changed: Vec<String>,
-    /// The changed paths that were left out.
     pub left_out: Vec<PathBuf>,
 }
 

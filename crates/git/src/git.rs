@@ -144,14 +144,12 @@ impl Git {
         }
     }
 
-    /// Its version, as it says it.
     pub fn version(&self) -> Result<String, GitError> {
         let printed = self.bare_call().arg("version").output()?;
         let said = String::from_utf8_lossy(&printed);
         Ok(said.trim().trim_start_matches("git version ").to_owned())
     }
 
-    /// Begins a call.
     pub fn call(&self, place: CallPlace<'_>) -> Call {
         let call = self.bare_call();
         match place {

@@ -38,7 +38,6 @@ pub(crate) struct IndexEntry<'a> {
     pub(crate) mode: u32,
     pub(crate) id: RawId,
     pub(crate) noted: Option<FileStamp>,
-    /// Where the entry begins in its index.
     pub(crate) place: usize,
     /// Whether its file is not meant to be there, as in a sparse checkout.
     pub(crate) is_skipped: bool,
@@ -160,7 +159,6 @@ fn low(number: u64) -> u32 {
     u32::try_from(number & u64::from(u32::MAX)).expect("the upper bits are gone")
 }
 
-/// A whole index.
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
     pub(crate) entries: Vec<IndexEntry<'a>>,
@@ -178,8 +176,8 @@ impl<'a> Index<'a> {
         Self::parse_any(bytes, id_size).filter(|index| !index.is_sparse)
     }
 
-    /// The same for one that may be sparse.
     pub(crate) fn parse_any(bytes: &'a [u8], id_size: usize) -> Option<Self> {
+        // The sum at the end proves nothing: git leaves it out under `index.skipHash`, and an agent could compute it.
         let mut rest = ByteReader(bytes.get(..bytes.len().checked_sub(id_size)?)?);
         if rest.take(4)? != b"DIRC" {
             return None;
@@ -277,6 +275,7 @@ impl<'a> ByteReader<'a> {
         let at_start = self.0.len();
         let changed = (self.number()?, self.number()?);
         let written = (self.number()?, self.number()?);
+        // Nor does git compare devices, whose numbers are not stable on network file systems.
         let (_device, inode) = (self.number()?, self.number()?);
         let mode = self.number()?;
         let (user, group, size) = (self.number()?, self.number()?, self.number()?);
@@ -292,6 +291,7 @@ impl<'a> ByteReader<'a> {
         } else {
             let path = self.until_nul()?;
             let length = at_start - self.0.len();
+            // One to eight zeros, so that each entry begins at a multiple of eight.
             self.take(8 - length % 8)?;
             Cow::Borrowed(path)
         };
@@ -361,6 +361,7 @@ impl<'a> ByteReader<'a> {
         let mut number = usize::from(byte & 127);
         while byte & 128 != 0 {
             byte = self.take(1)?[0];
+            // One more for each further byte, so that no number is written in two ways.
             number = number.checked_add(1)?.checked_mul(128)? + usize::from(byte & 127);
         }
         Some(number)

@@ -23,7 +23,6 @@ const MOST_TREES: usize = 1_000;
 /// What is under way in a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RadarInput {
-    /// Tasks that are not over.
     pub live: Vec<LiveTask>,
     /// Tasks that are woven, in the order of the batch.
     pub woven: Vec<WovenTask>,
@@ -31,18 +30,12 @@ pub struct RadarInput {
     pub tip: CommitId,
 }
 
-/// A task that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveTask {
-    /// The task.
     pub task: TaskId,
-    /// Its position in the batch.
     pub position: usize,
-    /// Which attempt is under way.
     pub attempt: u32,
-    /// Its branch, by which its worktree is found.
     pub branch: String,
-    /// The commit that it started from.
     pub basis: CommitId,
     /// Its work, once it is done.
     pub built: Option<CommitId>,
@@ -50,16 +43,11 @@ pub struct LiveTask {
     pub comes_after: Vec<bool>,
 }
 
-/// A task that is woven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WovenTask {
-    /// The task.
     pub task: TaskId,
-    /// Its position in the batch.
     pub position: usize,
-    /// Its work.
     pub commit: CommitId,
-    /// The commit that it started from.
     pub basis: CommitId,
 }
 

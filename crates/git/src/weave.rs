@@ -40,30 +40,20 @@ use crate::git::{CommitId, GitError, Store, StoreError, TreeId, parse_id};
 /// Why weaving could not even be tried.
 #[derive(Debug, thiserror::Error)]
 pub enum WeaveError {
-    /// Git itself failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// An object could not be read or written.
     #[error("could not {doing} {id}")]
     Objects {
-        /// What was attempted.
         doing: &'static str,
-        /// On what.
         id: String,
-        /// Why it failed.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A file of the weave folder could not be written.
     #[error("could not set up {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// Folders are in each other more often than git allows.
     #[error("a branch has folders too deep for git")]
     TooDeep,
@@ -77,7 +67,6 @@ pub enum WeaveError {
 pub struct Strand {
     /// What it is called in messages: `branch 'x'`, `task 63: Title`.
     pub subject: String,
-    /// Its last commit.
     pub commit: CommitId,
     /// The commit that its work began at, where history cannot tell: only what came after it is
     /// woven in, though it may hold work that was left out.
@@ -87,7 +76,6 @@ pub struct Strand {
 /// What became of a strand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StrandOutcome {
-    /// It is in.
     Merged,
     /// Everything of it was there before.
     AlreadyIn,
@@ -95,12 +83,9 @@ pub enum StrandOutcome {
     Conflict(Conflict),
 }
 
-/// What came of weaving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weave {
-    /// The last commit.
     pub tip: CommitId,
-    /// Its tree.
     pub tree: TreeId,
     /// What became of each strand, in their order.
     pub outcomes: Vec<StrandOutcome>,
@@ -120,7 +105,6 @@ pub fn weave(
     foresee(weave_folder, onto, strands, strategy)?.store()
 }
 
-/// What weaving would give; nothing is stored yet.
 pub fn foresee<'l>(
     weave_folder: &'l WeaveFolder,
     onto: &CommitId,
@@ -156,7 +140,6 @@ pub fn foresee<'l>(
 
 /// A result that only the weave folder holds.
 pub struct ForeseenWeave<'l> {
-    /// What it is.
     pub weave: Weave,
     weave_folder: &'l WeaveFolder,
     objects: WeaveObjects,
@@ -173,15 +156,12 @@ impl ForeseenWeave<'_> {
 /// What came of folding several commits into one basis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Folded {
-    /// The commit that holds them all.
     Basis(CommitId),
     /// Two of them do not go together.
     Conflict {
         /// The one that was in already, or the base itself.
         first: CommitId,
-        /// The one that did not go in.
         second: CommitId,
-        /// The files they disagree about.
         files: Vec<String>,
     },
 }

@@ -58,14 +58,12 @@ use trash::delete_later;
 /// Whoever adds or removes a worktree of a store holds it.
 const LOCK: &str = "worktrees.lock";
 
-/// The worktree that is wanted.
 #[derive(Debug, Clone)]
 pub struct WorktreeSpec {
     /// The folder to make, as an absolute path; the one above it is made as well.
     pub path: PathBuf,
     /// The branch to check out, without `refs/heads/`.
     pub branch: String,
-    /// The commit it starts from.
     pub basis: CommitId,
 }
 
@@ -164,7 +162,6 @@ impl Worktree {
         is_made.then(|| Self::of_record(store, &record))
     }
 
-    /// The folder with the files.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -174,7 +171,6 @@ impl Worktree {
         &self.branch
     }
 
-    /// The commit it started from.
     pub fn basis(&self) -> &CommitId {
         &self.basis
     }
@@ -258,7 +254,6 @@ impl Worktree {
         })
     }
 
-    /// The worktree that a record tells of.
     fn of_record(store: &Store, record: &WorktreeRecord) -> Self {
         let id = ref_segment(&record.branch);
         Self {

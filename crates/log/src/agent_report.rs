@@ -16,7 +16,6 @@ pub struct AgentReport {
     pub action: Option<String>,
     /// What it took since it began.
     pub spent: Spent,
-    /// Its own session, by which it can be taken up again.
     pub session: Option<String>,
 }
 
@@ -35,7 +34,6 @@ struct ReportFields {
 }
 
 impl AgentReport {
-    /// Takes in a line of any agent.
     pub fn hear(&mut self, line: &[u8]) {
         match Entry::from_line(line) {
             Some(entry) => self.hear_entry(&entry),

@@ -9,7 +9,6 @@ use pleach_domain::id::BatchNumber;
 
 use pleach_git::git::Store;
 
-/// The name of a project among the stores.
 pub fn project_name(store: &Store) -> String {
     let name = store.home().file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
@@ -44,7 +43,6 @@ pub fn conflict_folder(trees: &Path, segment: &str) -> PathBuf {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkPlace {
-    /// Each in a worktree of its own.
     #[default]
     Worktrees,
     /// All in the user's folder, which is no repository.

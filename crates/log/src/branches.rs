@@ -39,7 +39,6 @@ impl Default for BranchNames {
 }
 
 impl BranchNames {
-    /// The branch of a batch.
     pub fn batch(&self, number: BatchNumber) -> String {
         self.fill(&self.batch, number, "", "")
     }

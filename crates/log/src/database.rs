@@ -57,18 +57,14 @@ pub struct Database {
     path: PathBuf,
 }
 
-/// What a batch is when it is made.
 #[derive(Debug, Clone, Copy)]
 pub struct NewBatch<'a> {
-    /// The project it belongs to.
     pub project: &'a str,
-    /// The user's repository.
     pub repository: &'a Path,
     /// The plan, by a name that is its own within the project.
     pub plan: &'a str,
     /// Everything that is needed to go on with it, as text that only its reader understands.
     pub record: &'a str,
-    /// Its tasks.
     pub tasks: &'a [BatchTask],
 }
 
@@ -78,26 +74,21 @@ pub struct NewBatch<'a> {
 pub enum BatchTask {
     /// Of the batch's plan, by its id there.
     Own(TaskId),
-    /// Of another plan.
     Joined {
-        /// Its id in the batch.
         id: TaskId,
         /// Its plan, by its name within the project.
         plan: String,
-        /// Its id there.
         key: TaskId,
     },
 }
 
 impl BatchTask {
-    /// Its id in the batch.
     pub fn id(&self) -> &TaskId {
         match self {
             Self::Own(id) | Self::Joined { id, .. } => id,
         }
     }
 
-    /// Its plan, given that of the batch.
     pub fn plan<'t>(&'t self, of_batch: &'t str) -> &'t str {
         match self {
             Self::Own(_) => of_batch,
@@ -105,7 +96,6 @@ impl BatchTask {
         }
     }
 
-    /// Its id in that plan.
     pub fn key(&self) -> &TaskId {
         match self {
             Self::Own(key) | Self::Joined { key, .. } => key,
@@ -118,18 +108,15 @@ impl BatchTask {
 pub struct StoredEvent {
     /// Its number in the log; later ones have higher numbers.
     pub seq: u64,
-    /// The batch it belongs to.
     pub batch: u32,
     /// What people call that.
     pub number: BatchNumber,
     /// When it was stored, in milliseconds since 1970.
     pub at: u64,
-    /// What happened.
     pub event: Event,
 }
 
 impl Database {
-    /// Opens the database of a state folder; makes it, or brings it up to date.
     pub fn open(state: &StateFolder) -> Result<Self, DatabaseError> {
         let path = state.database();
         schema::create_private(&path).map_err(|source| DatabaseError::NotWritable {
@@ -140,7 +127,6 @@ impl Database {
         Self::at(&path, schema::STEPS)
     }
 
-    /// The version of its tables.
     pub fn schema_version(&self) -> usize {
         // Another one would not have opened.
         schema::STEPS.len()

@@ -27,7 +27,6 @@ const BLOCKED: &str = "blocked";
 /// How many tasks stand where.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct Tally {
     pub total: usize,
     pub completed: usize,
@@ -43,7 +42,6 @@ pub struct Tally {
 /// A phase of the plan; the one without a number holds what is in none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct PhaseOutlook {
     pub phase: Option<u32>,
     pub title: String,
@@ -54,14 +52,12 @@ pub struct PhaseOutlook {
 /// How far a plan is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct Outlook {
     #[serde(flatten)]
     pub total: Tally,
     pub phases: Vec<PhaseOutlook>,
     /// The batches of the plan that run.
     pub batches: Vec<BatchNumber>,
-    /// How many tasks run at once.
     pub at_once: usize,
     /// How long tasks took so far, if any is known.
     pub mean_seconds: Option<f64>,
@@ -74,9 +70,7 @@ pub struct Outlook {
 pub struct OutlookInput<'a> {
     /// Where batches are.
     pub state: &'a StateFolder,
-    /// What is known of them.
     pub database: &'a Database,
-    /// The project, if there is one.
     pub project: Option<&'a str>,
     /// The plan's name in the database; none, if its states come from elsewhere.
     pub plan: Option<&'a str>,

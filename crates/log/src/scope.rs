@@ -11,25 +11,20 @@ use crate::database::{BatchFilter, BatchRow, BatchScope, Database, DatabaseError
 /// Whose batches are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of one project.
     Project(String),
-    /// All of this user.
     User,
 }
 
 /// What was found by a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundBatches {
-    /// No batch.
     Nothing,
-    /// The batch of this id.
     One(u32),
     /// One batch in each of these repositories.
     Several(Vec<PathBuf>),
 }
 
 impl Scope {
-    /// The scope of somebody who stands in a folder.
     pub fn of_folder(state: &StateFolder, folder: &Path) -> Result<Self, GitError> {
         match Store::name_of(&Git::find()?, &state.stores(), folder) {
             Ok(name) => Ok(Self::Project(name)),
@@ -39,7 +34,6 @@ impl Scope {
         }
     }
 
-    /// The project, if it is one.
     pub fn project(&self) -> Option<&str> {
         match self {
             Self::Project(name) => Some(name),

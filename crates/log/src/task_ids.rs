@@ -37,7 +37,6 @@ impl TaskIds {
         known.unwrap_or(key.as_str()).to_owned()
     }
 
-    /// The task with that id.
     pub fn key(&self, id: &str) -> Option<&TaskId> {
         let mut all = self.0.iter();
         all.find(|(_, known)| *known == id).map(|(key, _)| key)

@@ -42,35 +42,27 @@ pub struct TranscriptEntry {
     pub detail: Option<Entry>,
 }
 
-/// A part of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
-    /// Its lines.
     pub entries: Vec<TranscriptEntry>,
     /// The number of the first of them.
     pub from: u64,
     /// How many lines there are in all; one without an end counts when the attempt is over.
     pub total: u64,
-    /// The attempt.
     pub attempt: u32,
     /// Whether the attempt has said all it will say.
     pub is_over: bool,
 }
 
-/// Which part is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageStart {
-    /// From that line on.
     Line(u64),
-    /// As much of the end as fits.
     End,
 }
 
-/// Whether more may be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// More may come.
     AtWork,
     /// It has said everything; to be known before the file is looked at.
     Done,
@@ -96,7 +88,6 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The transcript of an attempt, whose folder this is.
     pub fn of(folder: &Path, attempt: u32) -> Self {
         Self {
             folder: folder.to_owned(),

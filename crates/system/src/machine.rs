@@ -27,7 +27,6 @@ pub struct MachineLoad {
     pub cores: usize,
     /// How many processes want to run, over a minute.
     pub load: f64,
-    /// Which part of the memory can be had.
     pub memory: f64,
 }
 
@@ -61,7 +60,6 @@ impl Machine {
         })
     }
 
-    /// Which part of the memory can be had.
     fn memory(&self) -> Option<f64> {
         let text = fs::read_to_string(self.proc.join("meminfo")).ok()?;
         let kilobytes = |name: &str| {

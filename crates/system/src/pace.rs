@@ -8,7 +8,6 @@ use std::time::Duration;
 /// The variable that says how many times shorter.
 pub const PACE: &str = "PLEACH_PACE";
 
-/// How long a wait is in this process.
 pub fn paced(wait: Duration) -> Duration {
     static TIMES: OnceLock<u32> = OnceLock::new();
     let times = TIMES.get_or_init(|| {

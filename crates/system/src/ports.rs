@@ -15,26 +15,17 @@ pub const BLOCK: u16 = 10;
 /// The first port of the first block; all lie below those that systems give out by themselves.
 const FIRST: u16 = 21_000;
 
-/// How many blocks there are.
 const BLOCKS: u16 = 1_100;
 
-/// Why no ports were leased.
 #[derive(Debug, thiserror::Error)]
 pub enum PortsError {
-    /// All of them are taken.
     #[error("could not lease {BLOCK} ports: all from {FIRST} to {} are taken", FIRST + BLOCKS * BLOCK - 1)]
     AllTaken,
-    /// Pleach's own folder cannot be used.
     #[error(transparent)]
     State(#[from] StateFolderError),
     /// A lease could not be written down.
     #[error("could not lock {}", path.display())]
-    Io {
-        /// The file of the lease.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// Ports that nobody else is given; let go when dropped, or when the process ends.
@@ -71,7 +62,6 @@ impl PortLease {
         Err(PortsError::AllTaken)
     }
 
-    /// The first port of the block.
     pub fn first(&self) -> u16 {
         self.first
     }

@@ -58,9 +58,7 @@ const DEATH: Duration = Duration::from_secs(10);
 /// What to run, where, and for how long at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessSpec {
-    /// The program and its arguments.
     pub argv: Vec<OsString>,
-    /// The folder it starts in.
     pub cwd: PathBuf,
     /// Its whole environment, to which only the nonce is added.
     pub env: Vec<(OsString, OsString)>,
@@ -70,15 +68,12 @@ pub struct ProcessSpec {
     pub log: PathBuf,
     /// The file that tells afterwards how it ended.
     pub record: PathBuf,
-    /// How long it may run.
     pub timeout: Duration,
-    /// How long it may say nothing.
     pub stall: Option<Duration>,
     /// How long it may take to end once asked.
     pub grace: Duration,
     /// How many bytes of its output are logged from the beginning on; of the rest only the end is.
     pub log_cap: u64,
-    /// What its log must not hold.
     pub hide: Secrets,
     /// What it may do with files, if the kernel is to hold it.
     pub sandbox: Option<Confinement>,
@@ -91,26 +86,16 @@ pub struct ProcessSpec {
 /// Why a program could not be run or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// The wrapper does not start.
     #[error("could not start the wrapper {}", program.display())]
-    Launch {
-        /// The program that was to be the wrapper.
-        program: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Killed processes did not go away.
+    Launch { program: PathBuf, source: io::Error },
     #[error("could not kill these processes: {pids:?}")]
     Undead {
         /// What is still there.
         pids: Vec<i32>,
     },
-    /// The system refused.
     #[error("could not {doing}")]
     Io {
-        /// What was attempted.
         doing: &'static str,
-        /// What the system said.
         source: io::Error,
     },
 }
@@ -133,7 +118,6 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Makes a handle that is not cancelled.
     pub fn new() -> io::Result<Self> {
         let flag = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
@@ -165,7 +149,6 @@ impl Cancel {
         let _ = wait_for_any(&[self.as_fd()], deadline);
     }
 
-    /// Whether somebody has cancelled.
     pub fn is_cancelled(&self) -> bool {
         is_ready(&self.asked)
     }

@@ -62,7 +62,6 @@ pub struct SandboxPolicy {
     /// What they may read although it is closed.
     #[serde(default)]
     read: Vec<StoredPath>,
-    /// Whom they reach over the network.
     #[serde(default)]
     network: NetworkChoice,
     /// Whether nothing holds them only because the kernel has nothing for it.
@@ -146,7 +145,6 @@ impl SandboxPolicy {
         Err(NoSandbox::NoNetworkToTake)
     }
 
-    /// What was chosen.
     pub fn choice(&self) -> &SandboxChoice {
         &self.choice
     }
@@ -189,7 +187,6 @@ impl SandboxPolicy {
         parts
     }
 
-    /// What it means, for a person.
     pub fn description(&self) -> String {
         let label = self.label();
         match &self.choice {
@@ -380,11 +377,9 @@ fn filled(word: &str, worktree: &Path) -> OsString {
 /// Where the git of a worktree keeps and finds its own.
 #[derive(Debug)]
 pub struct GitPlaces {
-    /// The folders of the user's own checkout.
     pub checkout: Vec<PathBuf>,
     /// The objects that it borrows.
     pub objects: PathBuf,
-    /// Its git folder.
     pub folder: PathBuf,
 }
 
@@ -407,7 +402,6 @@ pub struct SandboxInput<'a> {
 pub struct Sandbox {
     backend: SandboxBackend,
     isolation: Isolation,
-    /// What there is to say about it.
     pub notes: Vec<String>,
 }
 
@@ -430,7 +424,6 @@ enum SandboxBackend {
         word: &'static str,
         /// What is Pleach's own, and opened to nobody.
         ours: PathBuf,
-        /// Goes when this does.
         _temporary: TemporaryFolder,
     },
 }

@@ -35,7 +35,6 @@ pub struct Secrets {
     values: Vec<(String, Vec<u8>)>,
 }
 
-/// Without the values.
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secrets({})", self.values.len())
@@ -85,7 +84,6 @@ impl Secrets {
         }
     }
 
-    /// Names and values.
     pub(crate) fn values(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let values = self.values.iter();
         values.map(|(name, value)| (name.as_str(), value.as_slice()))
@@ -96,7 +94,6 @@ impl Secrets {
         Self { values }
     }
 
-    /// What hides them.
     pub fn hider(&self) -> Hider {
         Hider::new(self)
     }

@@ -27,7 +27,6 @@ impl Slots {
         })
     }
 
-    /// Takes a free slot, if there is one.
     pub fn try_take(&self) -> io::Result<Option<SlotGuard>> {
         // Always the lowest, so that somebody with a lower limit sees how many are taken.
         for number in 1..=self.limit {

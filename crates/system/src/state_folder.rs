@@ -18,26 +18,20 @@ pub struct StateFolder {
     path: PathBuf,
 }
 
-/// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateFolderError {
     /// Neither `PLEACH_HOME` nor a home folder is known.
     #[error("no folder for Pleach's files: neither PLEACH_HOME nor HOME is set")]
     NoHome,
-    /// It cannot be written to.
     #[error("could not {doing} {}", path.display())]
     Io {
-        /// What was attempted.
         doing: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
 }
 
 impl StateFolderError {
-    /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoHome => "set PLEACH_HOME to a private folder",
@@ -77,14 +71,12 @@ impl StateFolder {
         Ok(Self { path })
     }
 
-    /// A folder of one's own choice.
     pub fn at(path: &Path) -> Result<Self, StateFolderError> {
         private_folder(path)?;
         let path = path.canonicalize().map_err(failed("find", path))?;
         Ok(Self { path })
     }
 
-    /// The folder itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -99,7 +91,6 @@ impl StateFolder {
         self.path.join("background.log")
     }
 
-    /// Where the private stores are.
     pub fn stores(&self) -> PathBuf {
         self.path.join("stores")
     }
@@ -117,7 +108,6 @@ impl StateFolder {
         project.join(format!("batch-{batch}"))
     }
 
-    /// The folder of all batches' folders.
     pub(crate) fn batches(&self) -> PathBuf {
         self.path.join("batches")
     }

@@ -45,12 +45,10 @@ impl Client {
         }
     }
 
-    /// Asks for a path.
     pub fn get(&self, path: &str) -> Response {
         self.ask("GET", path, None, &[])
     }
 
-    /// Posts JSON.
     pub fn post(&self, path: &str, body: &Value) -> Response {
         self.ask("POST", path, Some(body), &[])
     }
@@ -74,7 +72,6 @@ impl Client {
             .expect("the server answers")
     }
 
-    /// Asks for a path again and again until something is so.
     #[track_caller]
     pub fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + Duration::from_mins(1);

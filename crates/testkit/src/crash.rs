@@ -18,12 +18,10 @@ const LOOK: Duration = Duration::from_millis(2);
 pub struct Moments(SeededRng);
 
 impl Moments {
-    /// The moments of a seed.
     pub fn from_seed(seed: u64) -> Self {
         Self(SeededRng::from_seed(seed))
     }
 
-    /// A time below a limit.
     pub fn within(&mut self, longest: Duration) -> Duration {
         let micros = usize::try_from(longest.as_micros()).unwrap_or(usize::MAX);
         Duration::from_micros(self.0.below(micros) as u64)
@@ -38,9 +36,7 @@ impl Moments {
 /// How a program that was to be killed came to its end.
 #[derive(Debug)]
 pub enum KillOutcome {
-    /// It was killed.
     Killed,
-    /// It had ended by itself before.
     Ended(ExitStatus),
 }
 
@@ -148,7 +144,6 @@ pub fn find_below(folder: &Path, fits: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     found
 }
 
-/// The locks of git below a folder.
 pub fn locks_below(folder: &Path) -> Vec<PathBuf> {
     let is_lock = |name: &str| Path::new(name).extension().is_some_and(|end| end == "lock");
     find_below(folder, is_lock)

@@ -20,11 +20,8 @@ pub struct EventStream {
 /// An event as it was heard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReceivedEvent {
-    /// Its number, if it has one of its own.
     pub id: Option<u64>,
-    /// Its name.
     pub event: String,
-    /// What it carries.
     pub data: Value,
 }
 

@@ -38,21 +38,13 @@ pub enum ForgeStyle {
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForgeStep {
-    /// Pull requests are listed.
     Find,
-    /// One is opened.
     Create,
-    /// One is changed.
     Update,
-    /// A branch is looked at.
     Branch,
-    /// Commits are listed.
     Commits,
-    /// Git reads.
     Fetch,
-    /// Git asks whether it may push.
     AnnouncePush,
-    /// Git pushes.
     Push,
 }
 
@@ -65,9 +57,7 @@ pub enum ForgeFault {
     Silence,
     /// A status, with words of the forge that repeat the login.
     Status(u16),
-    /// The login is not accepted.
     BadLogin,
-    /// The login may not do this.
     NoRights,
     /// No more requests for so many seconds.
     RateLimited(u64),
@@ -75,27 +65,21 @@ pub enum ForgeFault {
     Throttled(u64),
     /// A good status, and a page for people.
     Garbage,
-    /// Another place is named.
     MovedTo(String),
 }
 
 /// When it goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// Before anything is done.
     Before(ForgeFault),
     /// After it was done, so that only the answer is lost.
     After(ForgeFault),
 }
 
-/// A request as it came in.
 #[derive(Debug, Clone)]
 pub struct ForgeRequest {
-    /// What it was for, if it was for anything.
     pub step: Option<ForgeStep>,
-    /// The method.
     pub method: String,
-    /// The path and the query.
     pub target: String,
     /// What is wrong with it by what the forge publishes.
     pub complaint: Option<String>,
@@ -117,7 +101,6 @@ struct ForgeInner {
 }
 
 impl ForgeServer {
-    /// Starts a forge that knows one token.
     pub fn start(style: ForgeStyle, token: &str) -> Self {
         let root = TempDir::new().expect("a temporary folder can be made");
         let shared = Arc::new(ForgeInner {
@@ -136,7 +119,6 @@ impl ForgeServer {
         server
     }
 
-    /// The host and port.
     pub fn host(&self) -> String {
         self.listening.host()
     }
@@ -162,7 +144,6 @@ impl ForgeServer {
         format!("http://{}/{path}.git", self.host())
     }
 
-    /// Where a repository really is.
     pub fn repository(&self, path: &str) -> PathBuf {
         let root = self.root.path().canonicalize();
         let root = root.expect("it lives as long as self");
@@ -183,7 +164,6 @@ impl ForgeServer {
         self.hook(path, "update", &text);
     }
 
-    /// Gives a repository a hook.
     pub fn hook(&self, path: &str, name: &str, text: &str) {
         let hook = self.repository(path).join("hooks").join(name);
         // Written by another process: a file that this one had open for writing could still be open in a child
@@ -210,7 +190,6 @@ impl ForgeServer {
         self.state().meanwhile.push(meanwhile);
     }
 
-    /// Every pull request that was ever opened.
     pub fn pull_requests(&self) -> Vec<Opened> {
         self.state().pull_requests.clone()
     }
@@ -232,7 +211,6 @@ impl ForgeServer {
         state.add(opened)
     }
 
-    /// Closes a pull request.
     pub fn close(&self, number: u64) {
         let mut state = self.state();
         let mut all = state.pull_requests.iter_mut();
@@ -248,12 +226,10 @@ impl ForgeServer {
         state.failures.clear();
     }
 
-    /// Everything that was asked so far.
     pub fn requests(&self) -> Vec<ForgeRequest> {
         self.state().requests.clone()
     }
 
-    /// How often something was asked for.
     pub fn count(&self, step: ForgeStep) -> usize {
         let requests = self.requests();
         let asked = requests.iter().filter(|asked| asked.step == Some(step));
@@ -292,7 +268,6 @@ impl ForgeInner {
         self.state().requests.push(asking);
     }
 
-    /// Answers git.
     fn repository(&self, asked: &HttpRequest) -> io::Result<Reply> {
         let step = match asked.target.split_once(".git/").map(|(_, rest)| rest) {
             Some("info/refs?service=git-receive-pack") => ForgeStep::AnnouncePush,
@@ -320,7 +295,6 @@ impl ForgeInner {
         })
     }
 
-    /// Answers programs.
     fn interface(&self, asked: &HttpRequest, target: &str) -> Reply {
         let routed = Routed::find(self.style, asked, target);
         let (step, complaint) = match &routed {
@@ -363,7 +337,6 @@ impl Handler for ForgeInner {
     }
 }
 
-/// Whether a folder is a repository.
 fn is_repository(folder: &Path) -> bool {
     folder.join("HEAD").is_file()
 }

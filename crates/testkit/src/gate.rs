@@ -12,7 +12,6 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 
 use crate::Scene;
 
-/// How long something may take that must come.
 const SOON: Duration = Duration::from_mins(1);
 
 /// Where agents arrive and wait until they are let go.
@@ -83,14 +82,12 @@ impl Gate {
         names.join(" ")
     }
 
-    /// Whether nobody has arrived since.
     pub fn is_empty(&self) -> bool {
         let mut fds = [PollFd::new(&self.arrivals, PollFlags::IN)];
         let now = Timespec::try_from(Duration::ZERO).expect("no time is a time");
         poll(&mut fds, Some(&now)).expect("pipes can be waited for") == 0
     }
 
-    /// Lets so many go on.
     pub fn let_go(&mut self, count: usize) {
         self.way_on
             .write_all("go\n".repeat(count).as_bytes())
@@ -98,7 +95,6 @@ impl Gate {
     }
 }
 
-/// A pipe with a name.
 pub fn make_pipe(path: &Path) {
     rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0)
         .expect("a pipe can be made there");

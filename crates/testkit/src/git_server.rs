@@ -10,25 +10,18 @@ use crate::http::{
     Handler, HttpRequest, Listening, Reply, UNAUTHORIZED, backend, is_in_argv, login,
 };
 
-/// Who is let in.
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// Everybody.
     Open,
-    /// Who knows the password, whatever the name.
     Password(String),
     /// Nobody: all are sent to another server.
     SentOnTo(String),
-    /// Who knows the password is sent to another server.
     PasswordThenSentOnTo(String, String),
 }
 
-/// A request as it came in.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The path and what follows it.
     pub target: String,
-    /// The name and password that came with it.
     pub login: Option<String>,
     /// Whether any process of this machine had the password on its command line then.
     pub is_password_in_argv: bool,
@@ -61,7 +54,6 @@ impl GitServer {
         Self { shared, listening }
     }
 
-    /// The host and port.
     pub fn host(&self) -> String {
         self.listening.host()
     }
@@ -71,7 +63,6 @@ impl GitServer {
         format!("http://{}/{path}", self.host())
     }
 
-    /// Everything that was asked so far.
     pub fn requests(&self) -> Vec<Request> {
         let requests = self.shared.requests.lock();
         requests.expect("no thread panics while it notes").clone()

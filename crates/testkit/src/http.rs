@@ -65,7 +65,6 @@ impl Listening {
         }
     }
 
-    /// The host and port.
     pub(crate) fn host(&self) -> String {
         self.address.to_string()
     }
@@ -121,7 +120,6 @@ fn converse(mut stream: &TcpStream, answers: &dyn Handler) -> io::Result<()> {
 pub(crate) struct HttpRequest {
     pub(crate) method: String,
     pub(crate) target: String,
-    /// By their names in lower case.
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
@@ -187,7 +185,6 @@ fn chunks(stream: &mut impl BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Lets git itself answer.
 pub(crate) fn backend(root: &Path, asked: &HttpRequest) -> io::Result<Vec<u8>> {
     let (path, query) = asked.target.split_once('?').unwrap_or((&asked.target, ""));
     let header = |name: &str| asked.headers.get(name).map_or("", String::as_str);

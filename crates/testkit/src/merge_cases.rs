@@ -23,7 +23,6 @@ pub struct MergeCase {
     pub left_out: Vec<&'static str>,
 }
 
-/// All cases, made anew.
 pub fn cases() -> Vec<MergeCase> {
     GROUPS.iter().flat_map(|group| made(group)).collect()
 }

@@ -13,7 +13,6 @@ use crate::hermetic;
 /// What came of merging branches in order, leaving out those that conflict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MergeLoop {
-    /// The tree of the last merge.
     pub tree: String,
     /// The branches that the result contains, in order.
     pub merged: Vec<String>,

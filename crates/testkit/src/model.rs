@@ -45,7 +45,6 @@ pub struct Seen {
     pub id: String,
     /// What was sent, or `null`.
     pub body: Value,
-    /// When it came.
     pub at: Instant,
 }
 

@@ -41,7 +41,6 @@ pub fn in_own_process<T: FnOnce()>(variables: &[(&str, &str)], test: T) {
     assert!(is_done, "there is no test that is called {name}");
 }
 
-/// The home folder of such a process.
 pub fn own_home() -> PathBuf {
     assert!(
         std::env::var_os(ALONE).is_some(),

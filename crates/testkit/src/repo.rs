@@ -49,7 +49,6 @@ impl TestRepo {
         repo
     }
 
-    /// Makes a repository without any commit.
     pub fn empty() -> Self {
         let folder = TempDir::new().expect("a temporary folder can be made");
         let path = folder
@@ -65,7 +64,6 @@ impl TestRepo {
         repo
     }
 
-    /// The working tree.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -8,7 +8,6 @@ use crate::TestRepo;
 
 /// A repository with a plan, and an agent that is a line of shell.
 pub struct Scene {
-    /// The repository.
     pub repo: TestRepo,
 }
 
@@ -95,12 +94,10 @@ impl Scene {
         self.repo.write("pleach.toml", config);
     }
 
-    /// The plan as it stands.
     pub fn plan(&self) -> String {
         std::fs::read_to_string(self.repo.path().join("TODO.md")).expect("the scene has a plan")
     }
 
-    /// A file of a branch.
     pub fn show(&self, branch: &str, file: &str) -> String {
         self.repo.git(&["show", &format!("{branch}:{file}")])
     }
@@ -111,7 +108,6 @@ impl Scene {
         self.repo.git(&words).replace('\n', " ")
     }
 
-    /// The branches that Pleach made here.
     pub fn branches(&self) -> String {
         let words = ["branch", "--list", "pleach/*", "--format=%(refname:short)"];
         self.repo.git(&words).replace('\n', " ")

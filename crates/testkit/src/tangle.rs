@@ -23,13 +23,10 @@ use stream::FastImport;
 pub struct Tangle {
     /// Everything else follows from it: the same seed gives the same commit ids.
     pub seed: u64,
-    /// Files in the base commit.
     pub files: usize,
-    /// Branches to be merged.
     pub branches: usize,
     /// The median size of a file in bytes.
     pub median: usize,
-    /// What the branches do.
     pub habit: Habit,
     /// Whether somebody can work in it.
     pub form: Form,
@@ -109,7 +106,6 @@ impl Tangle {
         }
     }
 
-    /// Makes the repository.
     pub fn make(&self) -> Tangled {
         let repo = EmptyRepo::new(self.form, self.parent.as_deref());
         let mut stream = FastImport::into(&repo.path);

@@ -13,23 +13,18 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-/// How long something may take that must come.
 const SOON: Duration = Duration::from_mins(1);
 
 /// Characters of a row that look alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// The column it begins in.
     pub column: u16,
-    /// How many columns it takes.
     pub columns: u16,
     /// The characters.
     pub text: String,
     /// Which of the terminal's colours they have, if not the usual one.
     pub colour: Option<u8>,
-    /// Whether they are bold.
     pub bold: bool,
-    /// Whether they are dim.
     pub dim: bool,
 }
 
@@ -37,12 +32,10 @@ pub struct Span {
 pub struct Screen(vt100::Parser);
 
 impl Screen {
-    /// An empty one.
     pub fn new(columns: u16, rows: u16) -> Self {
         Self(vt100::Parser::new(some(rows), some(columns), 0))
     }
 
-    /// Takes in what is written.
     pub fn write(&mut self, bytes: &[u8]) {
         self.0.process(bytes);
     }
@@ -99,7 +92,6 @@ impl Screen {
         (0..rows.get()).map(row).collect()
     }
 
-    /// Whether the cursor is shown.
     pub fn shows_cursor(&self) -> bool {
         !self.0.screen().hide_cursor()
     }
@@ -201,7 +193,6 @@ impl Terminal {
         tcsetwinsize(&self.seat, size(columns, rows)).expect("a terminal takes any size");
     }
 
-    /// What the screen shows by now.
     pub fn screen(&mut self) -> String {
         while let Ok(piece) = self.written.try_recv() {
             self.take_in(&piece);
@@ -238,7 +229,6 @@ impl Terminal {
         modes.local_modes.contains(usual) && self.screen.shows_cursor()
     }
 
-    /// Sends the program a signal.
     pub fn signal(&self, signal: Signal) {
         let sent = kill_process(Pid::from_child(&self.child), signal);
         sent.expect("the program is there");

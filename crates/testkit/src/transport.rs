@@ -23,11 +23,9 @@ pub trait Transport: Send + Sync {
 
 /// An answer whose body is still coming.
 pub struct PendingResponse {
-    /// The status.
     pub status: u16,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Box<dyn BufRead + Send>,
     /// The connection that it comes by, if there is one.
     pub stream: Option<TcpStream>,
@@ -48,11 +46,9 @@ impl PendingResponse {
 /// What a server answered.
 #[derive(Debug)]
 pub struct Response {
-    /// The status.
     pub status: u16,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -65,12 +61,10 @@ impl Response {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body)

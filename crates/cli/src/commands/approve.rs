@@ -40,7 +40,6 @@ fn approve(arguments: &ApproveArgs, reader: Reader) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-/// Says what was done to a batch.
 pub(crate) fn tell_done(
     state: &StateFolder,
     batch: u32,

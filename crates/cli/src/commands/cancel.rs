@@ -14,7 +14,6 @@ use crate::failure::{Exit, Failures};
 use crate::output::{Reader, one_line, tell_error};
 use crate::waiting_line::WaitingLine;
 
-/// Stops what was named.
 pub(crate) fn run(arguments: &CancelArgs) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     cancel(arguments, reader).map_err(|failures| failures.told_to(reader))

@@ -18,7 +18,6 @@ use crate::sanitize::TerminalSanitizer;
 /// What git takes where there is no terminal.
 const COLUMNS: usize = 80;
 
-/// Shows a patch.
 pub(crate) fn run(arguments: &DiffArgs) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
     let id = find_batch(&state, arguments.batch)?;

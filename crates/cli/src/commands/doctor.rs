@@ -16,7 +16,6 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 
-/// Looks at everything and tells.
 pub(crate) fn run(arguments: &DoctorArgs) -> Result<Exit, Failures> {
     let told_to = |failures: Failures| failures.told_to(Reader::from_flag(arguments.json));
     let folder = current_folder().map_err(told_to)?;

@@ -12,7 +12,6 @@ use crate::failure::{Exit, Failures};
 use crate::output::Reader;
 use crate::push_consent::{self, PushConsent, PushQuestion};
 
-/// Lands a batch.
 pub(crate) fn run(arguments: &LandArgs) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     land(arguments, reader).map_err(|failures| failures.told_to(reader))

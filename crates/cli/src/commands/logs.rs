@@ -27,7 +27,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How often it is asked whether anybody still runs the batch.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Prints a transcript.
 pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
     let database = Database::open(&state)?;
@@ -54,10 +53,8 @@ pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-/// The transcripts of one task.
 struct TaskTranscripts<'a> {
     arguments: &'a LogsArgs,
-    /// The id of the batch.
     batch: u32,
     task: &'a TaskId,
     position: usize,
@@ -66,7 +63,6 @@ struct TaskTranscripts<'a> {
     sight: BatchSource,
 }
 
-/// Where the task stands.
 struct TaskProgress {
     attempts: u32,
     state: &'static str,

@@ -26,7 +26,6 @@ const SLOW_EDITOR: Duration = Duration::from_millis(200);
 /// How often a mark is made again when an editor saved over it.
 const MOST_REPEATS: usize = 5;
 
-/// Marks the tasks.
 pub(crate) fn run(arguments: &MarkArgs) -> Result<Exit, Failures> {
     mark(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
@@ -69,7 +68,6 @@ fn mark(arguments: &MarkArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-/// What was marked, and where.
 struct Marked {
     in_file: Vec<String>,
     /// In the database, because the file cannot hold it.

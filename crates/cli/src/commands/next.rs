@@ -19,7 +19,6 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default();
 
-/// Prints what to do now.
 pub(crate) fn run(arguments: &NextArgs) -> Result<Exit, Failures> {
     answer(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }

@@ -30,7 +30,6 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const GREEN: Style = AnsiColor::Green.on_default();
 
-/// Lists or recovers.
 pub(crate) fn run(arguments: &RecoverArgs) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     let answer = StateFolder::of_user()

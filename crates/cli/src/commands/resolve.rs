@@ -55,10 +55,8 @@ pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
     answer.map_err(|failures| failures.told_to(reader))
 }
 
-/// Whoever resolves something.
 struct ResolveSession<'a> {
     state: &'a StateFolder,
-    /// The id of the batch.
     id: u32,
     arguments: &'a ResolveArgs,
     reader: Reader,
@@ -236,7 +234,6 @@ impl ResolveSession<'_> {
     }
 }
 
-/// Opens what conflicts and is there.
 fn edit(editor: &str, started: &OpenedConflict) -> Result<(), Failures> {
     let is_there = |path: &&PathBuf| started.path.join(path).is_file();
     let files = started.files.iter().map(|(path, _)| path);

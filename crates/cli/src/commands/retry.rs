@@ -12,7 +12,6 @@ use crate::args::RetryArgs;
 use crate::failure::{Exit, Failures};
 use crate::output::Reader;
 
-/// Tries what was named again.
 pub(crate) fn run(arguments: &RetryArgs) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     retry(arguments, reader).map_err(|failures| failures.told_to(reader))

@@ -61,7 +61,6 @@ fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-/// The repository that somebody stands in, if it is one.
 fn repository_around() -> Result<Option<PathBuf>, Failures> {
     let top = project_folder(&current_folder()?);
     Ok(top.join(".git").exists().then_some(top))

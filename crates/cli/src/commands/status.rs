@@ -25,7 +25,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How often times that run on are drawn anew, and a batch that died is noticed.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Shows batches.
 pub(crate) fn run(arguments: &StatusArgs) -> Result<Exit, Failures> {
     show(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
@@ -65,7 +64,6 @@ fn table(views: &[BatchView], home: RepositoryLabel) -> Vec<String> {
     drawn.join(&String::new())
 }
 
-/// What can be seen of batches.
 pub(crate) struct BatchSource {
     pub(crate) state: StateFolder,
     pub(crate) database: Database,
@@ -101,12 +99,10 @@ impl BatchSource {
         Ok((meant, home))
     }
 
-    /// Batches as they stand.
     pub(crate) fn load(&self, ids: &[u32]) -> Result<Vec<BatchView>, Failures> {
         ids.iter().map(|id| self.load_one(*id)).collect()
     }
 
-    /// A batch as it stands.
     pub(crate) fn load_one(&self, id: u32) -> Result<BatchView, Failures> {
         let view = BatchView::load(&self.state, &self.database, id)?;
         Ok(view.ok_or(LookupError::NoBatch(id))?)
@@ -195,7 +191,6 @@ pub(crate) struct RedrawnLines {
 }
 
 impl RedrawnLines {
-    /// Draws over what was drawn before.
     pub(crate) fn draw(&mut self, lines: &[String]) {
         // In one piece and each line over its old self, so that nothing flickers.
         let has_colours = terminal::has_colours(&std::io::stdout());

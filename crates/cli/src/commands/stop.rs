@@ -14,7 +14,6 @@ use crate::failure::{Exit, Failure, Failures};
 use crate::output::Reader;
 use crate::plan_source::current_folder;
 
-/// Has a batch finish.
 pub(crate) fn run(arguments: &StopArgs) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     stop(arguments, reader).map_err(|failures| failures.told_to(reader))

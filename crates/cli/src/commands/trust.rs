@@ -14,7 +14,6 @@ use crate::failure::{Exit, Failure, Failures};
 use crate::output::{one_line, print, tell_error};
 use crate::questions::asks;
 
-/// Asks, and remembers the answer.
 pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
     let openings = openings(&arguments.project)?;
     let project = one_line(&openings.folder.display().to_string());

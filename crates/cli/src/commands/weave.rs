@@ -24,7 +24,6 @@ const RED: Style = AnsiColor::Red.on_default();
 /// More branches than this are counted and not listed.
 const MOST_LISTED: usize = 40;
 
-/// Weaves branches.
 pub(crate) fn run(arguments: &WeaveArgs) -> Result<Exit, Failures> {
     answer(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
@@ -124,7 +123,6 @@ fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Fai
 
 /// What became of a branch.
 pub(super) enum BranchOutcome {
-    /// What weaving made of it.
     Woven(StrandOutcome),
     /// The tests fail with it.
     Invalid,
@@ -141,7 +139,6 @@ struct WeaveReport<'r> {
     onto: &'r CommitId,
     woven: &'r Weave,
     fates: &'r [BranchOutcome],
-    /// The command that proved it.
     tests: Option<&'r str>,
     put: Option<BranchPut>,
 }

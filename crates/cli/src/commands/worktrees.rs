@@ -18,7 +18,6 @@ const DIM: Style = Style::new().dimmed();
 const GREEN: Style = AnsiColor::Green.on_default();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// Lists the worktrees of this repository.
 pub(crate) fn run(arguments: &WorktreesArgs) -> Result<Exit, Failures> {
     let found = find().map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))?;
     if arguments.json {

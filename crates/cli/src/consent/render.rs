@@ -85,7 +85,6 @@ fn list(changes: &[SteeringChange], all: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// What a setting was and is, whole.
 fn setting(name: &str, change: &SteeringChange, room: usize) -> Vec<String> {
     let mut rows = Vec::new();
     for (label, text) in [("was", &change.before), ("is", &change.now)] {

@@ -160,7 +160,6 @@ fn facts_of(batch: &BatchView) -> String {
     format!("{facts}{}", branch.unwrap_or_default())
 }
 
-/// The word for a batch, and how it looks.
 fn status_of(batch: &BatchView) -> (Style, &'static str) {
     match batch.status {
         _ if batch.interrupted => (YELLOW, "interrupted"),
@@ -271,7 +270,6 @@ struct BatchTable {
     id: usize,
     title: usize,
     time: usize,
-    /// How wide a line may be.
     width: usize,
 }
 

@@ -56,7 +56,6 @@ pub(super) struct Pull {
     pub(super) weight: f64,
 }
 
-/// Places the cards of each column.
 pub(super) fn layout(columns: &[Vec<usize>], links: &[Pull], heights: Heights) -> Layout {
     let mut sheet = LayoutGrid::new(columns, heights);
     let routes = sheet.route(links);
@@ -302,7 +301,6 @@ impl LayoutGrid {
         spans
     }
 
-    /// How many cards of each column have links.
     fn cards_with_links(&self) -> Vec<usize> {
         let is_card = |node: &&usize| self.nodes[**node].height >= self.heights.card;
         let columns = self.columns.iter();

@@ -31,7 +31,6 @@ const ACCENT: Style = AnsiColor::Cyan.on_default().bold();
 pub(crate) enum Detail {
     /// A page of it, whatever its size.
     Summary,
-    /// Every task.
     Everything,
 }
 

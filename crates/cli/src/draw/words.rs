@@ -24,7 +24,6 @@ pub(super) fn few<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> 
     list
 }
 
-/// Minutes of work as people say them.
 pub(super) fn duration(minutes: u64) -> String {
     match (minutes / 60, minutes % 60) {
         (0, minutes) => format!("{minutes} min"),

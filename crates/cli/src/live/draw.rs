@@ -67,7 +67,6 @@ pub(crate) fn draw(state: &LiveState, size: TerminalSize, moment: &DrawClock<'_>
     lines.into_iter().map(|line| line.cut(width)).collect()
 }
 
-/// What concerns all of it.
 fn notices(state: &LiveState) -> Vec<Line> {
     let mut notices = Vec::new();
     let mut say = |text: &str| notices.push(Line::new().and(YELLOW, format!("  {text}")));
@@ -84,7 +83,6 @@ fn notices(state: &LiveState) -> Vec<Line> {
     notices
 }
 
-/// How far all of it is.
 fn total(state: &LiveState, width: usize, moment: &DrawClock<'_>) -> Line {
     let tasks = &state.batch.tasks;
     let count =

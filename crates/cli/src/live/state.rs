@@ -30,7 +30,6 @@ pub(crate) struct LiveState {
     pub(super) number: Option<BatchNumber>,
     pub(super) titles: Vec<String>,
     pub(super) times: Vec<TaskTimes>,
-    /// When what happened.
     pub(super) history: History,
     /// When the batch as a whole last took a step.
     pub(super) stepped: u64,
@@ -41,7 +40,6 @@ pub(crate) struct LiveState {
 /// What is known of a task besides where it stands.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TaskTimes {
-    /// Since when it stands where it stands.
     pub(super) since: u64,
     pub(super) action: Option<String>,
     /// What the attempt that is under way took.
@@ -69,7 +67,6 @@ impl LiveState {
         }
     }
 
-    /// Takes in what happened.
     pub(crate) fn hear(&mut self, stored: &StoredEvent) {
         self.number = Some(stored.number);
         self.history.take_in(&stored.event, stored.at);
@@ -137,7 +134,6 @@ impl LiveState {
         }
     }
 
-    /// What all attempts took together.
     pub(super) fn spent(&self) -> Spent {
         let each = self.times.iter();
         each.fold(Spent::default(), |total, times| {

@@ -22,7 +22,6 @@ pub(crate) struct Choice {
 pub(crate) enum Picked {
     /// The places of what was ticked.
     These(Vec<usize>),
-    /// Somebody left.
     Nothing,
     /// Somebody pressed Ctrl-C.
     Interrupted,

@@ -6,7 +6,6 @@ use pleach_engine::run::{Summary, TickedTask};
 
 use crate::output::one_line;
 
-/// More than so many ticks are counted, not named.
 const MOST_TICKED: usize = 12;
 
 /// Which lines of plan files were changed: a sentence for each file.

@@ -83,7 +83,6 @@ impl Machine {
         command.output().unwrap().into()
     }
 
-    /// What is told of one agent.
     #[track_caller]
     fn agent(&self, name: &str) -> Value {
         let told = self.pleach(&["agents", "--json"]).json();

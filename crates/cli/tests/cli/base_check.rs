@@ -7,7 +7,6 @@ use crate::scene::{Gate, Running, Scene, Story, WAIT};
 
 const PLAN: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n";
 
-/// A run that looks at the base.
 fn start(scene: &Scene, words: &[&str]) -> Running {
     let words = [&["run", "--yes", "--json"], words].concat();
     let mut command = crate::command(scene.repo.path(), &scene.home(), &words);

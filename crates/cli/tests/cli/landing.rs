@@ -47,7 +47,6 @@ impl Harbour {
         Self::of(Scene::of(tasks, &settings, shell), style)
     }
 
-    /// The same with a scene of any kind.
     pub(crate) fn of(scene: Scene, style: ForgeStyle) -> Self {
         let forge = ForgeServer::start(style, TOKEN);
         scene.repo.git(&["add", "--all"]);

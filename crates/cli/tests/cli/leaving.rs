@@ -11,7 +11,6 @@ use pleach_system::state_folder::StateFolder;
 
 use crate::scene::{Gate, Scene, WAIT};
 
-/// How long something may take that must come.
 const SOON: Duration = Duration::from_mins(1);
 
 /// Arrives, waits and adds a file; when it is let go at once, it only adds the file.

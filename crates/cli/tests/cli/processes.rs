@@ -34,7 +34,6 @@ env -i PATH=\"$PATH\" setsid sh -c '(trap \"\" TERM; echo scrubbed >&9; while :;
 (cd /; setsid sh -c '(trap \"\" TERM; echo elsewhere >&9; while :; do sleep 1000; done) &')
 ";
 
-/// How many of them there are.
 const HOSTILES: usize = 5;
 
 /// The one that neither its environment nor its folder betrays.

@@ -55,7 +55,6 @@ impl Garden {
         pleach(scene.repo.path(), &scene.home(), words)
     }
 
-    /// What a task says of its last batch.
     fn last_batch(&self, task: &str) -> Value {
         let task = self.server.get(&format!("/api/tasks/{task}")).good(200);
         json!([task["batch"]["number"], task["batch"]["outcome"]])

@@ -15,7 +15,6 @@ use crate::serving::Serving;
 /// More than are at work at once.
 const WAITING: usize = 40;
 
-/// How many connections the server has.
 fn connections(server: &Serving) -> usize {
     let metrics = server.get("/metrics").text();
     let name = "pleach_http_connections ";

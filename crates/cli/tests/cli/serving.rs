@@ -72,7 +72,6 @@ impl Serving {
         }
     }
 
-    /// Its process.
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_child(self.child.as_ref().unwrap())
     }

@@ -10,7 +10,6 @@ use crate::ordinary_user::OrdinaryUser;
 use crate::scene::Scene;
 use crate::{Answer, command, pleach};
 
-/// Runs with another `PATH`.
 fn run_with_path(scene: &Scene, path: &Path) -> Answer {
     let mut command = command(scene.repo.path(), &scene.home(), &["run", "--yes"]);
     command.env("PATH", path).output().unwrap().into()

@@ -31,11 +31,9 @@ const HOUR: u64 = 60 * 60 * 1_000;
 /// How an agent's attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptEnding {
-    /// It left a commit.
     Built {
         /// The tip of the task branch.
         commit: Commit,
-        /// The files it changed.
         files: Vec<String>,
     },
     /// It changed nothing, and said why nothing was needed or did not.
@@ -48,11 +46,8 @@ pub enum AttemptEnding {
     Limited(String, Option<u64>),
     /// What the agent talks to is overloaded, for so many milliseconds if it said so.
     Overloaded(String, Option<u64>),
-    /// It took too long.
     TimedOut,
-    /// It was stopped on request.
     Stopped,
-    /// There was no place for it to work.
     NoWorktree(String),
     /// The process that ran it died.
     Interrupted,

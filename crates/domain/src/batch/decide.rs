@@ -15,9 +15,7 @@ use crate::task_state::{Commit, Consent, Ending, TaskState};
 pub enum WeaveEnding {
     /// The new tip of the batch branch.
     Woven(Commit),
-    /// It does not merge cleanly.
     Conflict {
-        /// The files that conflict.
         files: Vec<String>,
         /// The woven tasks that touched them.
         with: Vec<TaskId>,
@@ -29,47 +27,35 @@ pub enum WeaveEnding {
 /// What the loop of a batch can hear.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// An attempt is over.
     AttemptEnded {
-        /// Whose.
         task: TaskId,
         /// Which one, counted from 1; another one than that under way changes nothing.
         attempt: u32,
-        /// How.
         ending: AttemptEnding,
         /// The last state of its worktree, where that is not its work.
         kept: Option<Commit>,
-        /// What it took, if that is known.
         spent: Option<Spent>,
         /// So that tasks that failed together do not come back together.
         chance: Jitter,
     },
     /// An attempt got a machine to run on, which it waited for.
     Placed {
-        /// Whose.
         task: TaskId,
-        /// Which one.
         attempt: u32,
-        /// The machine.
         node: String,
     },
     /// The agent of a task told which session it works in.
     SessionBegan(TaskId, String),
-    /// A branch was woven, or not.
     WeaveEnded(TaskId, WeaveEnding),
-    /// A task cannot start where it would have to.
     CannotStart(TaskId, String),
     /// What a task starts from was changed in what steers agents, and nobody consented to that.
     NeedsConsent(TaskId, Consent),
-    /// A pause is over.
     PauseEnded(TaskId),
     /// Nothing new may start for now, for this reason; or nothing is in the way any more.
     Pause(Option<String>),
     /// The machine bears so many at once.
     SetSlots {
-        /// How many.
         slots: usize,
-        /// Why.
         because: String,
     },
     /// A rule says that nothing more shall start.
@@ -82,17 +68,12 @@ pub enum Message {
     Stop,
     /// A person wants the batch to stop.
     Cancel(Rollback),
-    /// A person wants tasks tried again.
     Retry(Vec<TaskId>),
     /// A person made a commit of a branch that did not merge.
     Resolve {
-        /// Whose.
         task: TaskId,
-        /// The commit.
         commit: Commit,
-        /// The commit it was made on.
         basis: Commit,
-        /// The files it changes.
         files: Vec<String>,
     },
     /// The tests ran, or a branch fell out of the search for the guilty: `TestsRan` or `DroppedStrand`.
@@ -105,7 +86,6 @@ pub enum Message {
         base: Commit,
         /// The commit it ends in.
         tip: Commit,
-        /// Its tree.
         tree: String,
         /// Whether it no longer continues what is on the server.
         apart: bool,
@@ -116,11 +96,9 @@ pub enum Message {
     Land(LandingRequest),
     /// The base moved, and this is the result on the new one.
     BaseMoved {
-        /// The new base.
         base: Commit,
         /// The commit it ends in.
         tip: Commit,
-        /// What does not merge there.
         fell_out: Vec<DroppedStrand>,
         /// Whether it no longer continues what is on the server.
         apart: bool,

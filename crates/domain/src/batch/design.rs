@@ -16,7 +16,6 @@ use crate::task::{Priority, TaskStatus};
 /// Everything about a batch that is known when it is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Design {
-    /// Its tasks, in plan order.
     pub tasks: Vec<TaskDesign>,
     /// Its settings.
     pub settings: BatchSettings,
@@ -24,7 +23,6 @@ pub struct Design {
     pub stages: Vec<StageDesign>,
     /// Whether a stage that failed keeps the later ones from starting.
     pub failed_stage: FailedStage,
-    /// When its phases open.
     pub threshold: Threshold,
     /// Tasks of the plan that are not in the batch, by phase.
     #[serde(alias = "settled_before")]
@@ -34,13 +32,11 @@ pub struct Design {
 /// A task of a batch, as far as it is known beforehand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskDesign {
-    /// Its id in the plan.
     pub id: TaskId,
     /// The tasks it needs, by position in the batch.
     pub needs: Vec<usize>,
     /// The tasks it merely comes after, by position in the batch.
     pub after: Vec<usize>,
-    /// The phase it stands in.
     pub phase: Option<PhaseNumber>,
     /// Whether it waits for its phase to open.
     pub follows_phase: bool,
@@ -48,7 +44,6 @@ pub struct TaskDesign {
     pub stage: Option<usize>,
     /// Minutes to the end of the longest chain behind it.
     pub remaining: u64,
-    /// How much it matters.
     pub priority: Priority,
     /// Work of earlier batches that it builds on and the base lacks, by its place among all such work of the batch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -61,7 +56,6 @@ pub struct TaskDesign {
 /// A stage of an execution plan, or a wave that is waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageDesign {
-    /// Its name in the plan.
     pub name: String,
     /// Whether its tasks may run at the same time.
     pub can_parallel: bool,
@@ -92,10 +86,7 @@ pub enum Barriers {
 #[serde(tag = "mode", rename_all = "snake_case")]
 pub enum Mode {
     /// Up to so many at once.
-    Parallel {
-        /// How many.
-        slots: usize,
-    },
+    Parallel { slots: usize },
     /// One by one, in plan order, each on the result of those before.
     Queue {
         /// Who lets the next one start.
@@ -171,25 +162,19 @@ pub enum Fallback {
 pub struct Budget {
     /// In millionths of a dollar.
     pub micro_usd: Option<u64>,
-    /// In tokens.
     pub tokens: Option<u64>,
 }
 
-/// The settings of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchSettings {
-    /// How its tasks take turns.
     pub mode: Mode,
     /// What a failed task means for the others.
     pub on_failure: OnFailure,
-    /// What to do with conflicts.
     pub on_conflict: OnConflict,
     /// What to do when parallel running fails.
     pub fallback: Fallback,
-    /// What the tests decide.
     #[serde(default)]
     pub validation: Validation,
-    /// Where the result goes.
     #[serde(default, deserialize_with = "landing_as_stored")]
     pub landing: Landing,
     /// What an agent that changed nothing, and did not say why, has done.
@@ -202,10 +187,8 @@ pub struct BatchSettings {
     /// The longest wait for a usage limit, in milliseconds.
     #[serde(default = "usual_limit_wait")]
     pub limit_wait: u64,
-    /// What the batch may take.
     #[serde(default)]
     pub budget: Budget,
-    /// What each task may take.
     #[serde(default)]
     pub task_budget: Budget,
 }

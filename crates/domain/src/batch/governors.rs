@@ -17,12 +17,9 @@ pub struct SlotsNow {
     pub(super) shrunk_at: u32,
 }
 
-/// Whose budget is used up, and how that is said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BudgetExceeded {
-    /// The task's own.
     Task(String),
-    /// That of the whole batch.
     Batch(String),
 }
 
@@ -38,7 +35,6 @@ impl SlotsNow {
 }
 
 impl Budget {
-    /// How it is said that it is used up, if it is.
     fn used_up_by(&self, spent: Spent, whose: &str) -> Option<String> {
         let over = |limit: Option<u64>, spent: u64| limit.filter(|limit| spent >= *limit);
         if let Some(limit) = over(self.micro_usd, spent.micro_usd) {
@@ -62,7 +58,6 @@ pub fn dollars(micro_usd: u64) -> String {
 }
 
 impl Batch {
-    /// How many may run at once now.
     pub(crate) fn slots(&self) -> usize {
         self.slots.now.min(self.slots.most).max(1)
     }

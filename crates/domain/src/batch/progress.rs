@@ -9,7 +9,6 @@ use crate::task_state::TaskState;
 pub struct Progress {
     /// Those that are over, however they ended.
     pub over: usize,
-    /// All of them.
     pub total: usize,
     /// Those that are under way: at work, stopping, or built and not woven yet.
     pub running: usize,
@@ -21,7 +20,6 @@ impl Progress {
         (100 * self.over).checked_div(self.total).unwrap_or(100)
     }
 
-    /// The event that tells it.
     pub fn event(self) -> BatchEvent {
         let Self {
             over,
@@ -37,7 +35,6 @@ impl Progress {
 }
 
 impl Batch {
-    /// How far it is.
     pub fn progress(&self) -> Progress {
         let count = |is: fn(&TaskState) -> bool| {
             let states = self.tasks.iter().map(|task| &task.state);

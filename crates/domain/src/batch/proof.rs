@@ -25,25 +25,19 @@ pub enum Proof {
     },
     /// It stays without a proof.
     Unproved {
-        /// The kind of reason.
         doubt: UnprovedReason,
-        /// The reason.
         because: String,
     },
 }
 
-/// A run of the tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestRun {
     /// How many tasks were woven then.
     pub tasks: usize,
-    /// The tree they gave.
     pub tree: String,
-    /// What the tests said.
     pub run: TestResult,
     /// Its number within the batch; none where the verdict was remembered.
     pub number: Option<u32>,
-    /// The number of its log.
     pub log: Option<u32>,
     /// When the tests ran whose verdict was remembered, in milliseconds since 1970.
     pub proved_at: Option<u64>,
@@ -63,7 +57,6 @@ pub struct ProofSearch {
 }
 
 impl ProofSearch {
-    /// The positions of a set of places.
     pub fn positions(&self, set: &[usize]) -> Vec<usize> {
         set.iter().map(|place| self.strands[*place]).collect()
     }

@@ -2,16 +2,11 @@
 
 use crate::event::{BatchEvent, Rollback};
 
-/// Where a batch stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchStatus {
-    /// It has not begun.
     Pending,
-    /// Its tasks run.
     Running,
-    /// A person asked to stop it.
     Cancelling {
-        /// What becomes of its branch.
         rollback: Rollback,
     },
     /// A rule says that nothing more shall start.
@@ -29,15 +24,12 @@ pub enum BatchStatus {
     Completed,
     /// Nothing was merged, or a rule was hit.
     Failed {
-        /// Why.
         error: String,
     },
-    /// A person stopped it.
     Cancelled,
 }
 
 impl BatchStatus {
-    /// The word for it on every surface.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -51,7 +43,6 @@ impl BatchStatus {
         }
     }
 
-    /// Whether it has ended.
     pub fn is_over(&self) -> bool {
         matches!(
             self,
@@ -59,7 +50,6 @@ impl BatchStatus {
         )
     }
 
-    /// Whether nothing new starts any more.
     pub fn is_stopping(&self) -> bool {
         matches!(self, Self::Cancelling { .. } | Self::GivingUp { .. })
     }

@@ -4,7 +4,6 @@ use super::{Spent, TaskDesign};
 use crate::event::TaskEvent;
 use crate::task_state::{Commit, Ending, TaskState};
 
-/// A task of a batch.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a fact that holds or not, whatever the others do"
@@ -13,9 +12,7 @@ use crate::task_state::{Commit, Ending, TaskState};
 pub struct BatchTask {
     /// What was known of it beforehand.
     pub design: TaskDesign,
-    /// Where it stands.
     pub state: TaskState,
-    /// How many attempts began.
     pub attempts: u32,
     /// How many of them failed since a person last asked for it.
     pub failures: u32,
@@ -33,9 +30,7 @@ pub struct BatchTask {
     pub asked_again: bool,
     /// The session that its agent worked in last, if it has one.
     pub session: Option<String>,
-    /// What that session took so far.
     pub spent_in_session: Spent,
-    /// What its attempts took.
     pub spent: Spent,
     /// What they had taken when a person last asked for it.
     pub(super) spent_before: Spent,
@@ -55,13 +50,11 @@ pub struct BatchTask {
     pub basis: Option<Commit>,
     /// The last state of an attempt that was not taken as its work.
     pub kept: Option<Commit>,
-    /// The files that its work changes.
     pub files: Vec<String>,
     /// Whether what is woven of it was part of a result that is proved.
     pub proved: bool,
     /// Whether it counted as done, which it may have ceased to.
     pub was_done: bool,
-    /// Whether another batch has taken it.
     pub is_elsewhere: bool,
     /// The branch in the user's repository for what was left out of it, and the commit that was put there.
     pub published: Option<(String, Commit)>,

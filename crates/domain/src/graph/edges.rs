@@ -34,19 +34,16 @@ impl Edges {
         self.starts.len() - 1
     }
 
-    /// What a node points to.
     pub fn targets(&self, node: usize) -> &[u32] {
         &self.targets[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
-    /// The same edges the other way round.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let pairs: Vec<(u32, u32)> = self.pairs().map(|(from, to)| (to, from)).collect();
         Self::from_pairs(self.nodes(), &pairs)
     }
 
-    /// All pairs of (from, to).
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..self.nodes()).flat_map(|node| {
             let from = u32::try_from(node).expect("nodes are counted in 32 bits");

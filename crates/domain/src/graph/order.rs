@@ -25,9 +25,7 @@ pub enum Overlap {
 /// The settings that decide the implied order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OrderRules {
-    /// What declared files do.
     pub overlap: Overlap,
-    /// When phases open.
     pub threshold: Threshold,
 }
 
@@ -38,7 +36,6 @@ pub struct ImpliedEdge {
     pub first: usize,
     /// The position of the later task.
     pub then: usize,
-    /// Why.
     pub because: String,
 }
 

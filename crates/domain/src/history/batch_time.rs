@@ -14,7 +14,6 @@ pub struct BatchTime {
 }
 
 impl BatchTime {
-    /// Takes in the next event.
     pub fn take_in(&mut self, event: &Event, at: u64) {
         match event {
             // Somebody else's doing, while nobody runs it.

@@ -22,7 +22,6 @@ pub struct ChosenTasks {
     pub tasks: Vec<usize>,
     /// What was skipped and what is odd.
     pub notes: Vec<Problem>,
-    /// What was asked for and cannot be.
     pub errors: Vec<Problem>,
 }
 

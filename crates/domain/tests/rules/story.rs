@@ -294,7 +294,6 @@ impl Story {
         }
     }
 
-    /// What is to be done now.
     #[track_caller]
     pub(crate) fn todo(&self, expected: &str) -> &Self {
         let id = |task: usize| &self.batch.tasks[task].design.id;

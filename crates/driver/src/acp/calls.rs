@@ -17,7 +17,6 @@ pub(super) struct Calls {
     open: HashMap<String, AcpCall>,
     /// In which order they began.
     order: Vec<String>,
-    /// How many were not allowed.
     pub(super) denials: u32,
 }
 
@@ -32,13 +31,11 @@ struct AcpCall {
     paths: Vec<String>,
     /// What it changes in files, as far as it was told.
     diffs: Vec<Value>,
-    /// What it said so far.
     output: Option<String>,
     is_told: bool,
     is_denied: bool,
 }
 
-/// What an update brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallUpdate {
     /// A tool is to be used, with so many bytes of input.

@@ -27,7 +27,6 @@ const ERROR_WORDS: &[&str] = &[
     "The model returned an empty response.",
 ];
 
-/// What stands before the address of what was asked.
 const BEFORE_ADDRESS: &[&str] = &[" at http", ", url: http", " url: http"];
 
 /// What is left out of a message, because it says nothing.

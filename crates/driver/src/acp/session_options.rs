@@ -7,11 +7,8 @@ use serde_json::{Value, json};
 /// A way to set something, with the values that it takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SessionOption {
-    /// The option, where it is one.
     option: Option<String>,
-    /// What it is set to.
     pub(super) current: Option<String>,
-    /// What it can be set to.
     pub(super) values: Vec<String>,
     /// What those are called, in the same order.
     names: Vec<String>,
@@ -66,12 +63,10 @@ impl SessionOption {
         value.to_owned()
     }
 
-    /// Whether it is set to that.
     pub(super) fn is(&self, value: &str) -> bool {
         self.current.as_deref() == Some(value)
     }
 
-    /// Whether it can be set to that.
     pub(super) fn has(&self, value: &str) -> bool {
         self.values.iter().any(|known| known == value)
     }
@@ -112,7 +107,6 @@ fn values(options: &Value) -> Vec<(String, String)> {
     .collect()
 }
 
-/// A value and what it is called.
 fn named(one: &Value, value: &str) -> Option<(String, String)> {
     let value = one[value].as_str()?;
     let name = one["name"].as_str().unwrap_or(value);

@@ -22,7 +22,6 @@ pub(super) struct SpokenLines {
     pub(super) text: String,
 }
 
-/// What is being said.
 #[derive(Debug, Default)]
 pub(super) struct Speech {
     /// Who speaks, and in which message.
@@ -78,7 +77,6 @@ impl Speech {
         lines(voice, &text)
     }
 
-    /// What was said last.
     pub(super) fn last(&self) -> String {
         shortened(self.message.trim(), LONGEST_MESSAGE)
     }

@@ -32,7 +32,6 @@ impl Story {
         self.is_dismissed |= out.next == NextStep::Dismiss;
     }
 
-    /// The methods that were asked for.
     fn methods(&self) -> Vec<&str> {
         let methods = self.written.iter();
         methods.filter_map(|line| line["method"].as_str()).collect()

@@ -42,7 +42,6 @@ pub(super) fn interrupted() -> Conclusion {
 }
 
 impl Acp {
-    /// Takes in an update of a session.
     pub(super) fn updated(&mut self, params: &Value, line: &str, out: &mut ProtocolOutput) {
         let update = &params["update"];
         let kind = update["sessionUpdate"].as_str().unwrap_or_default();
@@ -188,7 +187,6 @@ impl Acp {
         }
     }
 
-    /// Takes in what it wants of us.
     pub(super) fn requested(
         &mut self,
         id: &Value,
@@ -237,7 +235,6 @@ impl Acp {
         }
     }
 
-    /// Takes in how the turn ended.
     pub(super) fn finish(&mut self, answer: Result<Value, RpcError>, out: &mut ProtocolOutput) {
         self.end_speech(out);
         let conclusion = match answer {
@@ -305,7 +302,6 @@ impl Acp {
         }
     }
 
-    /// What is said is over.
     pub(super) fn end_speech(&mut self, out: &mut ProtocolOutput) {
         out.entries.extend(self.speech.end().map(spoken));
     }

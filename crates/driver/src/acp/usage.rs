@@ -12,7 +12,6 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// What was told so far.
 #[derive(Debug, Default)]
 pub(super) struct AcpUsage {
-    /// How much was said and done, in bytes.
     bytes: u64,
     /// Where answers of the model ended, in those bytes.
     ends: Vec<u64>,
@@ -34,7 +33,6 @@ pub(super) struct AcpUsage {
 }
 
 impl AcpUsage {
-    /// Learns the name of the agent.
     pub(super) fn meet(&mut self, agent: &str) {
         let agent = agent.to_lowercase();
         self.tells_the_last = known_agent(&agent).is_some_and(|known| known.tells_last_usage);

@@ -4,21 +4,20 @@
 
 use serde_json::{Value, json};
 
-/// A method that is not known.
 pub(super) const NO_SUCH_METHOD: i64 = -32601;
 
 /// A line of an agent.
 #[derive(Debug, PartialEq)]
 pub(super) enum RpcMessage {
-    /// It wants an answer.
     Request {
         id: Value,
         method: String,
         params: Value,
     },
-    /// It tells something.
-    Notice { method: String, params: Value },
-    /// It answers.
+    Notice {
+        method: String,
+        params: Value,
+    },
     Reply {
         id: u64,
         answer: Result<Value, RpcError>,
@@ -70,19 +69,16 @@ impl RpcError {
     }
 }
 
-/// A request of ours.
 #[expect(clippy::needless_pass_by_value, reason = "what is sent is made for it")]
 pub(super) fn request(id: u64, method: &str, params: Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
 }
 
-/// A notice of ours.
 #[expect(clippy::needless_pass_by_value, reason = "what is sent is made for it")]
 pub(super) fn notice(method: &str, params: Value) -> String {
     json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
 }
 
-/// The answer to a request.
 #[expect(clippy::needless_pass_by_value, reason = "what is sent is made for it")]
 pub(super) fn answer(id: &Value, result: Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()

@@ -55,7 +55,6 @@ fn is_error(result: &Value) -> bool {
     result["is_error"] == true || kind.starts_with("error")
 }
 
-/// What it says.
 fn text(result: &Value) -> String {
     if let Some(text) = result["result"].as_str().filter(|text| !text.is_empty()) {
         return text.to_owned();

@@ -22,7 +22,6 @@ pub(super) struct ResultDetails<'e> {
     pub(super) meta: &'e Value,
 }
 
-/// How a tool ended.
 pub(super) fn status(block: &Value, beside: &ResultDetails) -> ToolStatus {
     if block["is_error"] != true {
         return ToolStatus::Ok;
@@ -38,7 +37,6 @@ pub(super) fn status(block: &Value, beside: &ResultDetails) -> ToolStatus {
     }
 }
 
-/// What a tool said.
 pub(super) fn output(block: &Value) -> String {
     match &block["content"] {
         Value::String(text) => text.clone(),
@@ -54,7 +52,6 @@ pub(super) fn output(block: &Value) -> String {
     }
 }
 
-/// The exit code of a command.
 pub(super) fn exit_code(
     call: Option<&ClaudeCall>,
     status: ToolStatus,
@@ -103,7 +100,6 @@ pub(super) fn edit(call: Option<&ClaudeCall>, told: &Value, order: &DriverOrder)
     })
 }
 
-/// The patch that the tool tells.
 fn patch(hunks: &Value) -> Option<String> {
     let hunks = hunks.as_array().filter(|hunks| !hunks.is_empty())?;
     let mut patch = String::new();

@@ -9,7 +9,6 @@ use crate::{PlanStep, ToolKind};
 /// The tool by which it writes down what it means to do.
 pub(super) const PLAN: &str = "TodoWrite";
 
-/// What kind of tool that is.
 pub(super) fn kind(name: &str) -> ToolKind {
     match name {
         "Read" | "NotebookRead" | "BashOutput" | "TaskOutput" => ToolKind::Read,
@@ -54,7 +53,6 @@ fn other(name: &str, input: &Value) -> String {
     }
 }
 
-/// What it means to do.
 pub(super) fn plan(input: &Value) -> Vec<PlanStep> {
     let steps = input["todos"].as_array().into_iter().flatten();
     let step = |step: &Value| PlanStep {

@@ -12,7 +12,6 @@ use crate::Usage;
 /// What Claude Code tells as the sum of all has in it what it took before its session was taken up again.
 #[derive(Debug, Default)]
 pub(super) struct ClaudeUsage {
-    /// Whether the session was there before.
     goes_on: bool,
     turns: Usage,
     messages: BTreeMap<String, Usage>,

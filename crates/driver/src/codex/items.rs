@@ -83,7 +83,6 @@ pub(super) fn call(id: &str, item: &Value, order: &DriverOrder) -> Option<Entry>
     })
 }
 
-/// What came of it.
 pub(super) fn result(id: &str, item: &Value, order: &DriverOrder) -> Vec<Entry> {
     let status = match item["status"].as_str() {
         Some("failed") => ToolStatus::Error,
@@ -107,7 +106,6 @@ pub(super) fn result(id: &str, item: &Value, order: &DriverOrder) -> Vec<Entry> 
     entries
 }
 
-/// What it means to do.
 pub(super) fn plan(item: &Value) -> Vec<PlanStep> {
     let steps = item["items"].as_array().into_iter().flatten();
     let step = |step: &Value| PlanStep {
@@ -120,7 +118,6 @@ pub(super) fn plan(item: &Value) -> Vec<PlanStep> {
     steps.map(step).collect()
 }
 
-/// What a tool said.
 fn output(item: &Value) -> String {
     let texts = [&item["aggregated_output"], &item["error"]["message"]];
     if let Some(text) = texts.iter().find_map(|text| text.as_str()) {
@@ -131,7 +128,6 @@ fn output(item: &Value) -> String {
     parts.join("\n")
 }
 
-/// The files that are changed.
 fn changes(item: &Value) -> impl Iterator<Item = (&str, FileChange)> {
     let changes = item["changes"].as_array().into_iter().flatten();
     changes.filter_map(|change| {

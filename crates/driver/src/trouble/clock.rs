@@ -64,7 +64,6 @@ fn upcoming(time: Time, now: &Zoned) -> Option<Timestamp> {
     Some(at(tomorrow)?.timestamp())
 }
 
-/// The zone in brackets.
 fn zone_in(text: &str) -> Option<TimeZone> {
     let (_, rest) = text.split_once('(')?;
     let (name, _) = rest.split_once(')')?;

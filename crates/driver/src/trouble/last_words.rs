@@ -28,7 +28,6 @@ pub(in super::super) struct LastWords {
 }
 
 impl LastWords {
-    /// Takes in a line.
     pub(in super::super) fn hear(&mut self, line: &str) {
         let line = line.trim();
         if line.is_empty() {
@@ -40,17 +39,14 @@ impl LastWords {
         self.lines.push_back(line.to_owned());
     }
 
-    /// Takes in that its work has begun.
     pub(in super::super) fn begin(&mut self) {
         self.has_begun = true;
     }
 
-    /// Whether one of them has these words.
     pub(in super::super) fn say(&self, words: &str) -> bool {
         self.lines.iter().any(|line| line.contains(words))
     }
 
-    /// The last one that says something.
     fn last(&self) -> Option<&str> {
         let mut lines = self.lines.iter().rev().map(String::as_str);
         let says = |line: &&str| !BESIDE.iter().any(|beside| line.starts_with(beside));

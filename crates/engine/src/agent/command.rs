@@ -15,16 +15,13 @@ pub(super) const PROMPT_FILE: &str = "prompt_file";
 /// The place in a command that becomes the name of the model.
 pub(super) const MODEL: &str = "model";
 
-/// An agent that is a command.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CommandAgent {
-    /// Its name in the configuration.
     pub name: String,
     /// The program and its arguments, at least one word.
     pub words: Vec<String>,
     /// Names of variables that it gets besides the usual ones.
     pub env: Vec<String>,
-    /// The model that it is to use.
     pub model: Option<String>,
 }
 

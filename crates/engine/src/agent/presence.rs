@@ -15,25 +15,17 @@ use crate::config::Settings;
 /// What is known of an agent on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Presence {
-    /// Its name in the configuration.
     pub name: String,
-    /// What people call it.
     pub title: String,
-    /// The preset that it is one of, if any.
     pub preset: Option<String>,
-    /// Its program, as it is named.
     pub program: String,
     /// All its words, the program included; none if it is built in.
     pub words: Vec<String>,
-    /// Where the program is, if it is there.
     pub path: Option<PathBuf>,
-    /// Its version, once somebody has asked for it.
     pub version: Option<String>,
-    /// Whether it is logged in.
     pub login: LoginState,
     /// The command that installs it, where that is known.
     pub install: Option<&'static str>,
-    /// Whether the configuration says anything of it.
     pub configured: bool,
     /// Whether it is the one that runs if nothing else is said.
     pub is_default: bool,
@@ -48,14 +40,11 @@ pub struct Presence {
 pub enum LoginState {
     /// By this: the name of a variable, or a file.
     By(String),
-    /// Nothing of the kind was found; this is what to do.
     No(&'static str),
-    /// There is no telling.
     Unknown,
 }
 
 impl LoginState {
-    /// In a word that does not change.
     pub fn word(&self) -> &'static str {
         match self {
             Self::By(_) => "ok",
@@ -110,7 +99,6 @@ impl Presence {
         agent
     }
 
-    /// An agent that was chosen.
     pub fn of(chosen: &ChosenAgent) -> Self {
         match chosen {
             ChosenAgent::Preset(agent) => Self::of_preset(agent),
@@ -148,7 +136,6 @@ impl Presence {
         }
     }
 
-    /// Of which nothing is known but its words.
     fn bare(name: &str, words: Vec<String>) -> Self {
         let program = words.first().cloned().unwrap_or_default();
         Self {
@@ -175,12 +162,10 @@ impl Presence {
         words.map(|word| hider.hide(word).into_owned()).collect()
     }
 
-    /// Whether it comes with Pleach.
     pub fn is_built_in(&self) -> bool {
         self.words.is_empty() && self.wrong.is_none()
     }
 
-    /// Whether it could be started.
     pub fn is_installed(&self) -> bool {
         self.path.is_some() || self.is_built_in()
     }
@@ -200,7 +185,6 @@ fn place_of(program: &str) -> Option<PathBuf> {
     find_program(&path, program).filter(|_| !program.is_empty())
 }
 
-/// The environment that a login is looked for in.
 struct LoginEnvironment<V> {
     variable: V,
     home: Option<PathBuf>,
@@ -268,7 +252,6 @@ pub(super) fn is_own_program(agent: &Presence) -> bool {
     is_bare && known.is_some_and(|preset| agent.program.starts_with(preset.program))
 }
 
-/// The agents on a search path.
 pub(super) fn installed_agents(path: &OsStr) -> Vec<(&'static str, PathBuf)> {
     let known = KNOWN_AGENTS.iter();
     known

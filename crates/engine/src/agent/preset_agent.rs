@@ -29,17 +29,14 @@ pub const DRIVE: &str = "drive-agent";
 /// An agent that is known by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresetAgent {
-    /// Its name in the configuration.
     pub name: String,
     /// The preset that it is one of: a name, or `acp:` and a command.
     pub preset: String,
     /// Its program and what comes before all other words, where that is not the preset's own.
     pub command: Option<Vec<String>>,
-    /// Further arguments of the user's.
     pub args: Vec<String>,
     /// Names of variables that it gets besides its own and the usual ones.
     pub env: Vec<String>,
-    /// The model that it is to use.
     pub model: Option<String>,
 }
 
@@ -274,7 +271,6 @@ fn of_conclusion(conclusion: &Conclusion) -> AttemptVerdict {
 /// How a command that speaks the Agent Client Protocol is named.
 const ACP: &str = "acp:";
 
-/// Whether a name means a preset.
 pub(super) fn is_preset(name: &str) -> bool {
     name.starts_with(ACP) || known_agent(name).is_some()
 }

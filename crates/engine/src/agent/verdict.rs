@@ -12,33 +12,22 @@ use crate::config::duration;
 /// What an agent's end means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptVerdict {
-    /// It did what it could.
     Succeeded {
         /// How often it was not allowed to do something.
         denials: u32,
     },
     /// It failed, and may succeed another time.
-    Failed {
-        /// Why.
-        error: String,
-    },
+    Failed { error: String },
     /// It failed, and would fail again.
-    Hopeless {
-        /// Why.
-        error: String,
-    },
+    Hopeless { error: String },
     /// What it talks to is overloaded, which is no failure of the task either.
     Overloaded {
-        /// When to try again, if it says so.
         retry_after: Option<Duration>,
-        /// Why.
         error: String,
     },
     /// It may not work at the moment, which is no failure of the task.
     Limited {
-        /// When to try again, if it says so.
         retry_after: Option<Duration>,
-        /// Why.
         error: String,
     },
 }

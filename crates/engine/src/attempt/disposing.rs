@@ -28,7 +28,6 @@ pub(crate) enum Disposal {
 #[derive(Debug)]
 pub(crate) struct AttemptTree {
     pub(crate) worktree: Worktree,
-    /// Proof that what is in it is kept, if there is any.
     pub(crate) kept: Option<KeptProof>,
     /// What may come along to the next task, if the agent ended well: what was broken off may be half written.
     pub(crate) cache: Vec<String>,

@@ -23,7 +23,6 @@ pub(super) enum AgentVerdict {
         /// Why nothing had to be changed, if it said so.
         unneeded: Option<String>,
     },
-    /// There is none.
     Ended(AttemptEnding),
 }
 

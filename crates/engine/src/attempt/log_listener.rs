@@ -117,7 +117,6 @@ pub(super) fn run_heard(
 }
 
 impl AttemptContext {
-    /// What an attempt said of itself, by its log.
     pub(crate) fn said_by(&self, segment: &str, attempt: u32) -> AgentReport {
         let log = attempt_folder(&self.folder, segment, attempt).join(LOG);
         LogListener::new(&log).finish()

@@ -25,7 +25,6 @@ impl AttemptContext {
         self.shared_folder.clone().unwrap_or(self.trees.clone())
     }
 
-    /// The folder of a task.
     pub(crate) fn tree_path(&self, segment: &str) -> PathBuf {
         let own = || self.trees.join(format!("task-{segment}"));
         self.shared_folder.clone().unwrap_or_else(own)

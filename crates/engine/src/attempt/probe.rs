@@ -23,7 +23,6 @@ pub(crate) struct Probe {
     pub(crate) tree: TreeId,
 }
 
-/// What came of it.
 #[derive(Debug)]
 pub(crate) struct ProbeEnded {
     pub(crate) number: u32,
@@ -65,7 +64,6 @@ pub fn last_probe_log(batch: &Path) -> Option<u32> {
 }
 
 impl AttemptContext {
-    /// Judges a commit.
     pub(crate) fn judge(&self, probe: &Probe, observer: &dyn AttemptObserver) -> ProbeEnded {
         let began = pleach_log::database::now();
         let bug = "Pleach has a bug: the run broke off".to_owned();
@@ -92,7 +90,6 @@ impl AttemptContext {
         TestBench { host, tests }
     }
 
-    /// Where a run takes place.
     pub(crate) fn test_place(&self, number: u32) -> TestPlace {
         TestPlace {
             tree: self.trees.join(format!("validate-{number}")),

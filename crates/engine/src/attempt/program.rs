@@ -30,7 +30,6 @@ impl Attempt {
         }
     }
 
-    /// What its programs are told of it.
     fn variables(&self, batch: String) -> Vec<(&'static str, OsString)> {
         let mut variables = vec![
             ("PLEACH_TASK", self.task.as_str().into()),
@@ -49,7 +48,6 @@ impl Attempt {
     }
 }
 
-/// How an attempt ends whose programs did not come to an end of their own.
 fn broken_off(error: NotRun) -> AttemptEnding {
     match error {
         NotRun::Unnoted => AttemptEnding::Interrupted,

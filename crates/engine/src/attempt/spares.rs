@@ -22,7 +22,6 @@ struct SparePool {
 #[derive(Debug, Default)]
 struct PoolState {
     spares: Vec<Spare>,
-    /// How many are on their way.
     promised: usize,
 }
 
@@ -76,7 +75,6 @@ impl Spares {
         holds.unwrap_or_else(PoisonError::into_inner).spares.pop()
     }
 
-    /// Lets all of them go.
     pub(crate) fn clear(&self) {
         self.shelf.holds().spares.clear();
     }

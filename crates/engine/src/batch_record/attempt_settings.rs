@@ -15,11 +15,8 @@ use crate::config::USUAL_LIMIT_WAIT;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AttemptSettings {
     pub(crate) agent: ChosenAgent,
-    /// How long a task may take.
     pub(crate) timeout: Duration,
-    /// How long an agent may say nothing.
     pub(crate) stall: Duration,
-    /// The longest wait for a usage limit.
     #[serde(default = "usual_limit_wait")]
     pub(crate) limit_wait: Duration,
     /// How long an agent may take to stop.
@@ -34,7 +31,6 @@ pub(crate) struct AttemptSettings {
     /// A command that tests what is woven.
     #[serde(default)]
     pub(crate) validate: Option<String>,
-    /// How long it may take.
     #[serde(default)]
     pub(crate) validate_timeout: Duration,
     /// Names of variables that it gets besides the usual ones.

@@ -20,7 +20,6 @@ const WAYS: [&str; 5] = ["https", "http", "ssh", "git", "file"];
 const LOOK: Duration = Duration::from_millis(5);
 const MOST_LOOKS: u32 = 20;
 
-/// A clone that is to be made.
 #[derive(Debug)]
 pub struct Cloning {
     state: StateFolder,

@@ -17,11 +17,8 @@ use crate::plan_file::PlanFileError;
 pub struct FieldProblem {
     /// The field, such as `dependsOn[2]` or `tasks[0].id`.
     pub path: String,
-    /// A stable word for it.
     pub code: &'static str,
-    /// What is wrong.
     pub message: String,
-    /// What to do.
     pub hint: Option<String>,
     /// The line, where the field is a text of many.
     pub line: Option<u32>,
@@ -39,14 +36,12 @@ impl FieldProblem {
         }
     }
 
-    /// The same with advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// A problem of a plan's text that is in a field.
     pub(super) fn in_field(path: impl Into<String>, problem: &Problem) -> Self {
         Self {
             path: path.into(),
@@ -58,54 +53,35 @@ impl FieldProblem {
     }
 }
 
-/// Who is to do something about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BoardErrorKind {
-    /// What was asked for makes no sense.
     Invalid,
-    /// What is named is not there.
     NotFound,
     /// Something else stands in the way for now.
     Conflict,
     /// What was asked for is well formed and cannot be done.
     Impossible,
-    /// Nothing that the asker did.
     Internal,
 }
 
-/// Why something cannot be done to a board.
 #[derive(Debug, thiserror::Error)]
 pub enum BoardError {
-    /// No project has that id.
     #[error("project {0} not found")]
     NoProject(String),
-    /// No task has that id.
     #[error("task {0} not found")]
     NoTask(String),
     /// A batch of the project is not over.
     #[error("batch {batch} of the project is still running")]
-    ProjectBusy {
-        /// The batch.
-        batch: BatchNumber,
-    },
+    ProjectBusy { batch: BatchNumber },
     /// The project is still being cloned, or could not be.
     #[error("{message}")]
-    NotCloned {
-        /// What there is to say.
-        message: String,
-    },
+    NotCloned { message: String },
     /// The task is in a batch that is not over.
     #[error("task {key} is in batch {batch}, which is still running")]
-    TaskBusy {
-        /// Its id in its plan.
-        key: String,
-        /// The batch.
-        batch: BatchNumber,
-    },
+    TaskBusy { key: String, batch: BatchNumber },
     /// The task is written in a plan file, which alone says what it is.
     #[error("task {key} is defined in {place}")]
     TaskOfPlanFile {
-        /// Its id in its plan.
         key: String,
         /// The file and the line.
         place: String,
@@ -113,17 +89,13 @@ pub enum BoardError {
     /// The plan has no words for a status.
     #[error("task {key} cannot be marked {status}: {why}")]
     CannotHold {
-        /// Its id in its plan.
         key: String,
-        /// The status.
         status: &'static str,
         /// What the plan has instead.
         why: String,
     },
-    /// Something is wrong with what was asked for.
     #[error("{}", told(.0))]
     Fields(Vec<FieldProblem>),
-    /// No task was named.
     #[error("no tasks given")]
     NoTasks,
     /// The tasks belong to more than one project.
@@ -132,7 +104,6 @@ pub enum BoardError {
     /// The tasks are in phases or stages of more than one plan.
     #[error("the tasks belong to phases or stages of more than one plan: {}", .0.join(", "))]
     MixedPlans(Vec<String>),
-    /// The project has no execution plan.
     #[error("the project has no execution plan")]
     NoPlan,
     /// A task is no longer in its file.
@@ -140,30 +111,22 @@ pub enum BoardError {
     Gone {
         /// Its id when the file was read last.
         key: String,
-        /// Its title then.
         title: String,
-        /// The file.
         path: PathBuf,
     },
-    /// A plan file cannot be used.
     #[error(transparent)]
     PlanFile(#[from] PlanFileError),
     /// Git or the repository does not go along.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Git cannot be used.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The configuration cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The state folder cannot be used.
     #[error(transparent)]
     State(#[from] StateFolderError),
-    /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The system gave no random numbers.
     #[error("could not generate an id")]
     NoId(#[source] std::io::Error),
 }
@@ -177,12 +140,10 @@ fn told(problems: &[FieldProblem]) -> String {
 }
 
 impl BoardError {
-    /// One thing that is wrong with a field.
     pub(super) fn field(path: &str, code: &'static str, message: impl Into<String>) -> Self {
         Self::Fields(vec![FieldProblem::new(path, code, message)])
     }
 
-    /// A stable word for it.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoProject(_) => "project_not_found",
@@ -207,7 +168,6 @@ impl BoardError {
         }
     }
 
-    /// Who is to do something about it.
     pub(crate) fn fault(&self) -> BoardErrorKind {
         match self {
             Self::NoTasks | Self::MixedProjects | Self::MixedPlans(_) | Self::NoPlan => {
@@ -231,7 +191,6 @@ impl BoardError {
         }
     }
 
-    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoProject(_) => "GET /api/projects lists all projects".to_owned(),
@@ -260,7 +219,6 @@ impl BoardError {
         Some(hint)
     }
 
-    /// What is wrong with which field.
     pub fn fields(&self) -> &[FieldProblem] {
         match self {
             Self::Fields(problems) => problems,

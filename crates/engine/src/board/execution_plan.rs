@@ -47,7 +47,6 @@ pub struct PlannedBatch {
 
 /// A task of an execution plan; other programs write these, so fields that are not known are passed over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[expect(missing_docs, reason = "the names are those of a task")]
 pub struct PlannedTask {
     pub id: IdText,
     pub title: Option<String>,

@@ -20,12 +20,10 @@ use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::PlanOrigin;
 
-/// What an import brought.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// The tasks of the plan, in its order.
     pub tasks: Vec<BoardTask>,
-    /// What is odd about the plan.
     pub warnings: Vec<pleach_domain::problem::Problem>,
 }
 

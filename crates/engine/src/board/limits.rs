@@ -40,7 +40,6 @@ pub(super) fn line(path: &str, text: &str, most: usize, problems: &mut Vec<Field
     problems.push(FieldProblem::new(path, "out_of_range", message).hint(hint));
 }
 
-/// The title of a task.
 pub(super) fn title(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
     line(path, text, TITLE, problems);
 }
@@ -50,7 +49,6 @@ pub(super) fn key(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
     line(path, text, KEY, problems);
 }
 
-/// What an agent is told.
 pub(super) fn description(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
     if text.len() > DESCRIPTION {
         let message = format!(
@@ -66,7 +64,6 @@ pub(super) fn description(path: &str, text: &str, problems: &mut Vec<FieldProble
     }
 }
 
-/// The labels of a task.
 pub(super) fn labels(path: &str, labels: &[String], problems: &mut Vec<FieldProblem>) {
     many(path, labels.len(), LABELS, problems);
     for (place, label) in labels.iter().enumerate() {
@@ -82,7 +79,6 @@ pub(super) fn files(path: &str, files: &[String], problems: &mut Vec<FieldProble
     }
 }
 
-/// That there are not too many.
 pub(super) fn many(path: &str, count: usize, most: usize, problems: &mut Vec<FieldProblem>) {
     if count > most {
         let message = format!("{path} has {count} entries; the maximum is {most}");

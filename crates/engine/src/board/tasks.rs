@@ -21,15 +21,11 @@ const FARTHEST: f64 = 1e12;
 /// A task that is to come onto a board.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewTask {
-    /// The project.
     pub project: String,
-    /// One line of plain text.
     pub title: String,
-    /// What its agent is told besides.
     pub description: String,
     /// How much it matters; medium, if nothing is said.
     pub priority: Option<Priority>,
-    /// Words to choose it by.
     pub labels: Vec<String>,
     /// The ids of the tasks that must be done first.
     pub depends_on: Vec<String>,
@@ -37,7 +33,6 @@ pub struct NewTask {
 
 /// What is to be another one than before; what is absent stays.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[expect(missing_docs, reason = "the names are those of a task")]
 pub struct TaskChange {
     pub title: Option<String>,
     pub description: Option<String>,
@@ -100,7 +95,6 @@ impl Board {
         })
     }
 
-    /// One task.
     pub fn task(&self, id: &str) -> Result<BoardTask, BoardError> {
         self.database
             .look_at_boards(|tables| shown_task(tables, id))
@@ -121,7 +115,6 @@ impl Board {
         })
     }
 
-    /// Puts a task onto a board.
     pub fn create_task(&mut self, new: &NewTask) -> Result<BoardTask, BoardError> {
         limits::check(|problems| new.check(problems))?;
         self.database.change_boards(|tables| {

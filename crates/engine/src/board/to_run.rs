@@ -24,9 +24,7 @@ use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 /// Tasks of a project that may be run together.
 #[derive(Debug)]
 pub struct TasksToRun {
-    /// The project.
     pub project: Project,
-    /// The plan that they are of, joined where it is several.
     pub plan: PlanToRun,
     /// Their ids in it.
     pub tasks: Vec<TaskId>,
@@ -212,7 +210,6 @@ fn of_board(mut plan: Plan) -> PlanToRun {
     PlanToRun::new(PlanOrigin::Board, String::new(), document)
 }
 
-/// The plan file as it stands now.
 pub(super) fn of_file(path: &Path) -> Result<PlanToRun, BoardError> {
     refuse_link(path)?;
     let file = PlanFile::load(path)?;

@@ -22,18 +22,14 @@ use crate::config::Settings;
 /// Whose file is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope {
-    /// The user's own, for all repositories.
     User,
-    /// That of the repository.
     Repository,
 }
 
 /// What was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigEdit {
-    /// The file.
     pub path: PathBuf,
-    /// The value, as it stands there now.
     pub text: String,
 }
 
@@ -139,7 +135,6 @@ fn value_of(key: &str, text: &str) -> Result<Value, ConfigError> {
     }
 }
 
-/// The error for a key that is none.
 pub fn unknown_key(key: &str) -> ConfigError {
     let near = nearest(key, KEYS.iter().map(|key| key.name));
     ConfigError::UnknownKey {

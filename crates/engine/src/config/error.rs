@@ -3,26 +3,20 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where something was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingOrigin {
     /// Nowhere: it is so unless somebody says otherwise.
     Default,
-    /// In a file.
     File {
-        /// The file.
         path: PathBuf,
         /// The line, counted from 1, where it is known.
         line: Option<usize>,
     },
-    /// In a variable of the environment.
     Variable(String),
-    /// On the command line.
     Flag,
 }
 
 impl SettingOrigin {
-    /// The same at a line.
     pub(super) fn at(&self, line: Option<usize>) -> Self {
         match self {
             Self::File { path, .. } => Self::File {
@@ -49,51 +43,36 @@ impl fmt::Display for SettingOrigin {
     }
 }
 
-/// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A file is there and cannot be read.
     #[error("could not read {}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
-    /// A file could not be written.
     #[error("could not write {}", path.display())]
     Write {
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
-    /// It is not TOML.
     #[error("{origin}: {message}")]
     Malformed {
-        /// Where.
         origin: SettingOrigin,
-        /// What is wrong.
         message: String,
     },
-    /// A key is not known.
     #[error("{origin}: unknown key {key:?}")]
     UnknownKey {
-        /// Where.
         origin: SettingOrigin,
-        /// The key.
         key: String,
-        /// The known key that looks most like it.
         nearest: Option<String>,
     },
     /// A value is not what its key takes.
     #[error("{origin}: {key} must be {wanted}")]
     Wrong {
-        /// Where.
         origin: SettingOrigin,
         /// The key.
         key: String,
-        /// What it takes.
         wanted: String,
         /// The value that looks most like what is there.
         nearest: Option<String>,
@@ -101,20 +80,13 @@ pub enum ConfigError {
     /// A pattern gives no usable names of branches.
     #[error("{origin}: {key} {why}")]
     Branches {
-        /// Where.
         origin: SettingOrigin,
-        /// The key.
         key: &'static str,
-        /// What is wrong with it.
         why: String,
     },
     /// A path begins with `~`, and nobody knows what that is.
     #[error("could not find {}: HOME is not set", path.display())]
-    Homeless {
-        /// The path.
-        path: PathBuf,
-    },
-    /// Several things at once.
+    Homeless { path: PathBuf },
     #[error("{}", first(.0))]
     Several(Vec<ConfigError>),
 }
@@ -129,7 +101,6 @@ fn first(all: &[ConfigError]) -> String {
 }
 
 impl ConfigError {
-    /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Io { .. } => "check that the file is readable".to_owned(),

@@ -20,7 +20,6 @@ pub(super) const AGENTS: &str = "agents";
 
 /// A table whose values are taken out one by one.
 pub(super) struct Fields<'a> {
-    /// Where it stands.
     origin: &'a SettingOrigin,
     /// The text of the file, for the lines.
     text: &'a str,
@@ -93,7 +92,6 @@ impl<'a> Fields<'a> {
         found
     }
 
-    /// What is said of each agent.
     pub(super) fn agents(&mut self) -> BTreeMap<String, AgentConfig> {
         let mut agents = BTreeMap::new();
         let Some(all) = self.below(self.table, "", AGENTS) else {
@@ -161,7 +159,6 @@ pub(super) fn line_at(text: &str, place: usize) -> usize {
 }
 
 impl AgentConfig {
-    /// What is said, by the names of the fields.
     pub(super) fn said(&self) -> [(&'static str, Option<Value>); 5] {
         let [preset, command, args, env, model] = OF_AGENT;
         [

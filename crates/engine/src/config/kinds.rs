@@ -18,9 +18,7 @@ pub(super) use paths::{CachedPaths, PathList, PathValue};
 use super::MaxParallel;
 use super::error::ConfigError;
 
-/// A kind of value.
 pub(super) trait ValueKind {
-    /// What is made of it.
     type Value: Clone;
 
     /// What is wanted, as in `retries must be …`.
@@ -29,7 +27,6 @@ pub(super) trait ValueKind {
     /// What a value of a file means, if it is of this kind.
     fn read(value: &Value) -> Option<Self::Value>;
 
-    /// How it is written in a file.
     fn write(value: &Self::Value) -> Value;
 
     /// How a variable or a word of a command line says it; text stays text where text is wanted.
@@ -58,13 +55,11 @@ pub(super) trait ValueKind {
         false
     }
 
-    /// What it means in a repository.
     fn meant(value: Self::Value, _: &Path) -> Result<Self::Value, ConfigError> {
         Ok(value)
     }
 }
 
-/// Any text.
 pub(super) struct FreeText;
 
 impl ValueKind for FreeText {
@@ -358,7 +353,6 @@ impl ValueKind for Share {
     }
 }
 
-/// How many at once.
 pub(super) struct Parallel;
 
 impl ValueKind for Parallel {

@@ -62,18 +62,15 @@ pub struct ResolvedSetting {
     pub key: String,
     /// The value as a file would say it, if there is one.
     pub text: Option<String>,
-    /// The same for programs.
     pub value: serde_json::Value,
     /// What holds where there is none.
     pub otherwise: &'static str,
-    /// Who says so.
     pub origin: SettingOrigin,
 }
 
 /// A variable that looks like one of a key, and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MisspeltVariable {
-    /// The variable.
     pub name: String,
     /// The one that was meant, most likely.
     pub nearest: String,
@@ -249,13 +246,11 @@ impl Layers {
         Self(others.cloned().collect())
     }
 
-    /// All of them as one.
     pub(crate) fn merged(&self) -> Config {
         let all = self.0.iter().map(|layer| layer.config.clone());
         all.fold(Config::default(), |below, layer| layer.over(below))
     }
 
-    /// Who says what a key is.
     pub fn origin_of(&self, key: &str) -> SettingOrigin {
         let found = self.said(key);
         found.map_or(SettingOrigin::Default, |(_, origin)| origin)
@@ -318,7 +313,6 @@ impl Layers {
     }
 }
 
-/// What a layer says of a key.
 fn said_by(config: &Config, key: &str) -> Option<Value> {
     if let Some(key) = super::Key::named(key) {
         return (key.said)(config);
@@ -329,7 +323,6 @@ fn said_by(config: &Config, key: &str) -> Option<Value> {
         .find_map(|(known, value)| value.filter(|_| known == field))
 }
 
-/// A table that says one thing.
 fn table_of(key: &str, value: Value) -> Table {
     let mut table = Table::new();
     match key.split_once('.') {
@@ -356,7 +349,6 @@ fn to_json(value: &Value) -> serde_json::Value {
     }
 }
 
-/// What the text of a file says.
 pub(super) fn parse_file(text: &str, path: &Path) -> Result<Config, ConfigError> {
     let (path, line) = (path.to_owned(), None);
     Ok(Layer::parse(text, SettingOrigin::File { path, line })?.config)

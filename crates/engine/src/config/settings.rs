@@ -32,7 +32,6 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The patterns that branches are named by.
     pub fn branch_names(&self) -> BranchNames {
         BranchNames {
             prefix: self.branch_prefix.clone(),
@@ -41,7 +40,6 @@ impl Settings {
         }
     }
 
-    /// How so many tasks take turns.
     pub fn turns(&self, tasks: usize) -> Mode {
         let approval = match self.mode {
             RunMode::Parallel => {
@@ -54,7 +52,6 @@ impl Settings {
         Mode::Queue { approval }
     }
 
-    /// What a batch may take.
     pub fn budget(&self) -> Budget {
         Budget {
             micro_usd: self.budget_usd,
@@ -62,7 +59,6 @@ impl Settings {
         }
     }
 
-    /// What a task may take.
     pub fn task_budget(&self) -> Budget {
         Budget {
             micro_usd: self.task_budget_usd,

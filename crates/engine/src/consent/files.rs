@@ -73,7 +73,6 @@ impl SteeringFiles {
         })
     }
 
-    /// The paths.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(path, _)| path.as_str())
     }

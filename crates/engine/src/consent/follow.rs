@@ -38,11 +38,9 @@ pub(super) struct ReferenceCache {
 /// The files of a commit that steer.
 #[derive(Debug, Default)]
 pub(super) struct SteeringSearch {
-    /// By path.
     pub(super) files: BTreeMap<Vec<u8>, TreeFile>,
     /// What leads to a file whose name does not say that it steers.
     pub(super) led_to: BTreeMap<Vec<u8>, ReferenceSource>,
-    /// Links, and where they lead.
     pub(super) links: BTreeMap<Vec<u8>, String>,
     /// Of which it cannot be said what agents read by them, and why.
     pub(super) unseen: BTreeMap<Vec<u8>, String>,
@@ -124,7 +122,6 @@ struct ReferenceWalk<'a> {
     found: SteeringSearch,
     /// Links that were followed, by how what they lead to is searched.
     followed: BTreeSet<(Vec<u8>, Option<ReferenceStyle>)>,
-    /// Texts that are still to be searched.
     texts: BTreeSet<SearchedText>,
     searched: BTreeSet<(Vec<u8>, ReferenceStyle, Vec<u8>)>,
 }
@@ -399,7 +396,6 @@ impl<'a> ReferenceWalk<'a> {
 /// What leads to a file.
 #[derive(Debug, Clone)]
 pub(super) struct ReferenceSource {
-    /// In words.
     pub(super) words: String,
     /// Whether it is a link to the folder that the file is in.
     pub(super) is_folder: bool,
@@ -414,7 +410,6 @@ pub(super) struct ReferenceSource {
 }
 
 impl ReferenceSource {
-    /// A text that refers to the file by a path.
     fn text(text: &SearchedText, path: &[u8]) -> Self {
         let from = shown(&text.path);
         let is_named = text.reading == ReferenceStyle::References;

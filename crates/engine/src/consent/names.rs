@@ -25,7 +25,6 @@ const FOLDERS: [&str; 14] = [
     ".windsurf",
 ];
 
-/// Files of these names.
 const FILES: [&str; 19] = [
     ".aider.conf.yml",
     ".cursorrules",
@@ -109,7 +108,6 @@ impl Role {
         }
     }
 
-    /// By the path of a file.
     pub(crate) fn of_file(path: &str) -> Self {
         let path = path.to_ascii_lowercase();
         let name = path.rsplit('/').next().unwrap_or(&path);

@@ -16,9 +16,7 @@ use super::{ChangeKind, ConsentChange, SteeringChange, SteeringFiles, SteeringSu
 /// What the next task that waits needs consent to.
 #[derive(Debug, Clone)]
 pub struct PendingConsent {
-    /// The task, by its key.
     pub task: TaskId,
-    /// What programs know the task by.
     pub task_id: String,
     /// A short name for exactly these files with exactly these contents.
     pub fingerprint: String,

@@ -9,9 +9,7 @@ const LONGEST: usize = 4096;
 /// A way in which a text names files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reference {
-    /// One file.
     Path(String),
-    /// All files whose paths match.
     Pattern(String),
 }
 
@@ -108,7 +106,6 @@ fn unescaped(text: &str) -> String {
 /// A pattern of paths, in pieces.
 pub(super) struct Pattern {
     pieces: Vec<Piece>,
-    /// What every path begins with that matches.
     pub(super) start: Vec<u8>,
 }
 
@@ -119,7 +116,6 @@ enum Piece {
     One,
     /// Any characters of a name.
     Name,
-    /// Anything.
     Any,
 }
 

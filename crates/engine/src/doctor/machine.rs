@@ -26,7 +26,6 @@ const LITTLE_MEMORY: u64 = 1 << 30;
 /// An agent, its wrapper, its log and git want some dozens; a few agents at once some hundred.
 const FEW_FILES: u64 = 512;
 
-/// Looks at the machine.
 pub(super) fn look(
     top: &Path,
     program: &Path,
@@ -59,7 +58,6 @@ pub(super) fn look(
     );
 }
 
-/// What would hold agents.
 fn sandbox(settings: &Settings, program: &Path) -> DoctorCheck {
     let chosen = SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
     let chosen = chosen.and_then(|chosen| chosen.on_network(settings.network, program));
@@ -151,7 +149,6 @@ fn paused(pause: &AgentPause) -> DoctorCheck {
     DoctorCheck::warning("limit", message, pause.lifted_by())
 }
 
-/// Whether there is room for worktrees.
 fn disk(place: &Path, wanted: u64) -> DoctorCheck {
     // The folder itself may not be there yet.
     let there = place.ancestors().find(|above| above.exists());

@@ -242,7 +242,6 @@ fn store_files(store: &Store, findings: &mut Vec<DoctorCheck>) {
     }
 }
 
-/// What earlier runs left behind.
 fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut Vec<DoctorCheck>) {
     store_files(store, findings);
     match interrupted(state, folder) {

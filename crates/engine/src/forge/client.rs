@@ -32,9 +32,7 @@ pub(super) struct Client {
     kind: ForgeKind,
 }
 
-/// One question.
 pub(super) struct Question<'q> {
-    /// What is attempted, for messages.
     pub(super) doing: &'static str,
     pub(super) method: &'static str,
     /// The path below the beginning of the interface, and the query.
@@ -265,7 +263,6 @@ impl Answer {
     }
 }
 
-/// All texts in a value.
 fn collect(value: &Value, said: &mut Vec<String>) {
     match value {
         Value::String(text) => said.push(text.clone()),

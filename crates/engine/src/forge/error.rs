@@ -10,147 +10,75 @@ use super::PullRequest;
 /// What forges want to be left alone for when they do not say.
 const UNTOLD: Duration = Duration::from_mins(1);
 
-/// Why a forge did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {
-    /// Nobody knows a login.
     #[error("{host} requires a login, and none was found")]
-    NoLogin {
-        /// The forge.
-        host: String,
-    },
+    NoLogin { host: String },
     /// The login is wrong or no longer valid.
     #[error("{host} did not accept the login from {from}")]
-    LoginRejected {
-        /// The forge.
-        host: String,
-        /// Where it was found.
-        from: String,
-    },
+    LoginRejected { host: String, from: String },
     /// The login is right and may not do this.
     #[error("{host} does not allow this login to {doing}: {words}")]
     NoRights {
-        /// The forge.
         host: String,
-        /// What was attempted.
         doing: &'static str,
-        /// Where the login was found.
         from: String,
-        /// What the forge said.
         words: String,
     },
     /// The project is not there, or this login may not see it.
     #[error("{host} has no project {path}, or the login from {from} has no access to it")]
     NotFound {
-        /// The forge.
         host: String,
-        /// The project.
         path: String,
-        /// Where the login was found.
         from: String,
     },
     /// The project lives at another address now.
     #[error("the project moved to {to}")]
-    Moved {
-        /// Where the forge sends to.
-        to: String,
-    },
-    /// Too many requests.
+    Moved { to: String },
     #[error("{host} is rate limiting requests{}", until.map(|until| format!(", until {}", moment(until))).unwrap_or_default())]
     RateLimited {
-        /// The forge.
         host: String,
         /// When it takes requests again, if it says so.
         until: Option<SystemTime>,
     },
     /// The branch to merge into is not on the forge.
     #[error("{host} has no branch {base:?} for the pull request")]
-    BaseMissing {
-        /// The forge.
-        host: String,
-        /// The branch.
-        base: String,
-    },
+    BaseMissing { host: String, base: String },
     /// The branch to merge is not on the forge, or not yet.
     #[error("{host} does not have branch {head:?} yet")]
-    HeadMissing {
-        /// The forge.
-        host: String,
-        /// The branch.
-        head: String,
-    },
-    /// All commits are there already.
+    HeadMissing { host: String, head: String },
     #[error("branch {base:?} already contains branch {head:?}: nothing to land")]
-    NothingToLand {
-        /// The branch to merge.
-        head: String,
-        /// The branch to merge into.
-        base: String,
-    },
+    NothingToLand { head: String, base: String },
     /// One was opened already, but it is not shown yet.
     #[error("{host} reports an existing pull request for {head:?}, but does not list it")]
-    Exists {
-        /// The forge.
-        host: String,
-        /// The branch.
-        head: String,
-    },
+    Exists { host: String, head: String },
     /// One is there, but its text cannot be changed.
     #[error("pull request {} exists, but its text could not be updated", pull_request.url)]
     NotUpdated {
-        /// The pull request.
         pull_request: PullRequest,
-        /// Why not.
         source: Box<ForgeError>,
     },
     /// The forge refused for a reason of its own.
     #[error("{host} refused to {doing} ({status}): {words}")]
     Refused {
-        /// The forge.
         host: String,
-        /// What was attempted.
         doing: &'static str,
-        /// The status of its answer.
         status: u16,
-        /// What it said.
         words: String,
     },
     /// The forge has a fault of its own, which may pass.
     #[error("{host} failed ({status})")]
-    OutOfOrder {
-        /// The forge.
-        host: String,
-        /// The status of its answer.
-        status: u16,
-    },
+    OutOfOrder { host: String, status: u16 },
     /// It could not prove to be who it should be.
     #[error("could not connect securely to {host}: {why}")]
-    Untrusted {
-        /// The forge.
-        host: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// No answer came.
+    Untrusted { host: String, why: String },
     #[error("could not reach {host}: {why}")]
-    Unreachable {
-        /// The forge.
-        host: String,
-        /// What the network said.
-        why: String,
-    },
-    /// An answer came that is none.
+    Unreachable { host: String, why: String },
     #[error("{host} sent an invalid response: {why}")]
-    Garbled {
-        /// The forge.
-        host: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    Garbled { host: String, why: String },
 }
 
 impl ForgeError {
-    /// A stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoLogin { .. } => "no_login",
@@ -172,7 +100,6 @@ impl ForgeError {
         }
     }
 
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoLogin { host } => what_to_set(host, LoginPurpose::PullRequest),
@@ -249,7 +176,6 @@ impl ForgeError {
     }
 }
 
-/// A time in words, to the second.
 fn moment(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let text = rfc3339(since.as_secs() * 1000);

@@ -20,7 +20,6 @@ const MOST_PAGES: usize = 100;
 
 pub(super) struct Gitea {
     client: Client,
-    /// Where the project is.
     project: String,
 }
 

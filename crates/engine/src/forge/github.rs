@@ -20,7 +20,6 @@ pub(super) struct GitHub {
     pulls: String,
 }
 
-/// A pull request as GitHub and Gitea tell it.
 #[derive(Deserialize)]
 pub(super) struct GitHubPullRequest {
     number: u64,

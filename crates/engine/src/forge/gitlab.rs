@@ -16,7 +16,6 @@ const UPDATING: &str = "update a merge request";
 
 pub(super) struct GitLab {
     client: Client,
-    /// Where the project is.
     project: String,
 }
 

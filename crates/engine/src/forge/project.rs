@@ -6,7 +6,6 @@ use super::url::{escaped, escaped_path};
 use pleach_domain::choice::ForgeKind;
 use pleach_git::git::{Address, HttpHost, Login, Logins, Store, StoreError};
 
-/// A project on a forge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForgeProject {
     kind: ForgeKind,
@@ -28,20 +27,13 @@ pub enum Unrecognised {
     NoServer,
     /// Nothing tells which forge it is.
     #[error("unknown forge kind of {host}")]
-    UnknownHost {
-        /// The server.
-        host: String,
-    },
+    UnknownHost { host: String },
     /// The path does not name a project.
     #[error("the remote's address does not name a project on {host}")]
-    NoProject {
-        /// The server.
-        host: String,
-    },
+    NoProject { host: String },
 }
 
 impl Unrecognised {
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UnknownHost { .. } => Some(
@@ -149,7 +141,6 @@ impl ForgeProject {
         })
     }
 
-    /// Whose interface it is.
     pub fn kind(&self) -> ForgeKind {
         self.kind
     }
@@ -159,7 +150,6 @@ impl ForgeProject {
         &self.server.host
     }
 
-    /// Where the interface for programs begins.
     pub fn api(&self) -> &str {
         &self.api
     }
@@ -169,7 +159,6 @@ impl ForgeProject {
         &self.path
     }
 
-    /// The page of the project.
     pub fn url(&self) -> String {
         format!("{}/{}", self.web, escaped_path(&self.path))
     }

@@ -25,12 +25,10 @@ const MAKING: Duration = Duration::from_hours(1);
 /// A batch that is over and that nobody has.
 struct FinishedBatch {
     stored: StoredBatch,
-    /// How long it has been over.
     age: Duration,
 }
 
 impl GarbageCollector<'_> {
-    /// What can go of the project.
     pub fn look(&self) -> Result<Vec<Garbage>, GcError> {
         let over = self.batches_that_are_over()?;
         let mut finds = Vec::new();

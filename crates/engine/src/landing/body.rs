@@ -41,21 +41,17 @@ const MOST_COMMITS: usize = 5;
 /// What there is to tell about a batch that lands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
-    /// The number of the batch.
     pub batch: BatchNumber,
     /// The name of the plan file, if all its tasks are of one.
     pub plan: Option<String>,
     /// The commit that the work is on top of.
     pub base: CommitId,
-    /// What the tests say.
     pub verdict: TestVerdict,
     /// Every task of the batch, in plan order.
     pub tasks: Vec<TaskAccount>,
-    /// How long it took.
     pub time: Duration,
     /// The address of the pull request that this one follows up on.
     pub follows: Option<String>,
-    /// What its commits do once they are merged.
     pub effects: CommitEffects,
     /// The batches that it builds on and that are not in the base.
     pub builds_on: Vec<BuildsOn>,
@@ -64,52 +60,38 @@ pub struct Account {
 /// What the tests say about the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestVerdict {
-    /// They pass.
     Proved {
-        /// The test command.
         command: String,
         /// The tree that it ran on, which is the one that lands.
         tree: TreeId,
         /// How many red runs turned green when they were repeated.
         flaky: u32,
     },
-    /// There is no test command.
     NoCommand,
     /// They fail without any of the work.
     BaseRed {
-        /// The test command.
         command: String,
     },
-    /// They fail.
     Red {
-        /// The test command.
         command: String,
     },
     /// They could not be run.
     Trouble {
-        /// The test command.
         command: String,
-        /// What happened.
         why: String,
     },
 }
 
-/// What there is to tell about a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskAccount {
-    /// Its id.
     pub id: TaskId,
-    /// Its title.
     pub title: String,
     /// What was asked for, if the plan says more than the title.
     pub details: String,
-    /// What became of it.
     pub fate: TaskFate,
     /// Its commits on the branch, the oldest first.
     pub commits: Vec<CommitId>,
-    /// The files it changed.
     pub files: Vec<String>,
-    /// How many attempts there were.
     pub attempts: u32,
     /// How long agents were at it, if any was.
     pub time: Option<Duration>,
@@ -122,13 +104,9 @@ pub struct TaskAccount {
 /// What became of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskFate {
-    /// It is in.
     Merged,
-    /// There was nothing to change.
     NoChanges,
-    /// It does not merge.
     Conflicted {
-        /// The files that conflict.
         files: Vec<String>,
         /// The tasks that are in and changed them; none where it is the base.
         with: Vec<TaskId>,
@@ -138,19 +116,14 @@ pub enum TaskFate {
         /// The tasks that were in when the tests failed first.
         with: Vec<TaskId>,
     },
-    /// The agent failed.
     Failed {
-        /// What happened.
         error: String,
     },
-    /// The agent took too long.
     TimedOut,
     /// It could not start, or could not stay.
     Blocked {
-        /// Why.
         because: String,
     },
-    /// Somebody stopped it.
     Cancelled,
 }
 
@@ -342,7 +315,6 @@ fn verdict(account: &Account) -> String {
     }
 }
 
-/// Time and money.
 fn effort(account: &Account) -> String {
     let work: Duration = account.tasks.iter().filter_map(|task| task.time).sum();
     let mut out = format!(

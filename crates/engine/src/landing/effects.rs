@@ -29,11 +29,8 @@ const CLOSING: [&str; 13] = [
 /// Commits that do something on a forge, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommitEffects {
-    /// Those that close an issue.
     pub close: Vec<CommitId>,
-    /// Those that mention somebody.
     pub mention: Vec<CommitId>,
-    /// Those that somebody is said to have signed off.
     pub sign_off: Vec<CommitId>,
 }
 
@@ -72,7 +69,6 @@ impl CommitEffects {
         }
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

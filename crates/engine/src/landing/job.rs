@@ -22,10 +22,8 @@ use crate::forge::{
 /// More names than anybody needs; a limit against going on for ever.
 const MOST_NAMES: usize = 1_000;
 
-/// What is to be brought where.
 #[derive(Debug)]
 pub(crate) struct LandingJob {
-    /// The commit that is pushed.
     pub(crate) tip: CommitId,
     /// The commit that it was woven onto.
     pub(crate) base: CommitId,
@@ -52,14 +50,12 @@ pub(crate) struct LandingJob {
     pub(crate) if_found: IfFound,
     /// What a person calls to land it again.
     pub(crate) again: String,
-    /// Whoever cancels this wants it to end.
     pub(crate) stop: Cancel,
 }
 
 /// What to do when the target has moved on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfMoved {
-    /// Say so, and push nothing.
     Tell,
     /// Push all the same: it was followed often enough, or cannot be.
     GoOn,
@@ -68,28 +64,27 @@ pub(crate) enum IfMoved {
 /// What to do when something is found that should not leave the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfFound {
-    /// Push nothing.
     Stop,
     /// Push all the same, because a person said so.
     GoOn,
 }
 
-/// How it went.
 #[derive(Debug)]
 pub(crate) enum LandingOutcome {
-    /// It is there.
-    Landed { pr_url: Option<String> },
-    /// It is not, or not all of it.
+    Landed {
+        pr_url: Option<String>,
+    },
     Failed {
         because: String,
         hint: Option<String>,
-        /// Whether there is no server to push to.
         no_server: bool,
     },
     /// Nothing was pushed, because the target has moved on to this commit.
     BaseMoved(CommitId),
     /// Nothing was pushed, because the branch of the server cannot be added to any more.
-    Diverged { because: String },
+    Diverged {
+        because: String,
+    },
 }
 
 impl LandingOutcome {
@@ -111,12 +106,10 @@ pub(crate) trait LandingObserver {
     fn pushed(&mut self, branch: &str, commit: &CommitId);
     /// What is left to do starts no program, and nobody needs to wait for it.
     fn no_more_programs(&mut self);
-    /// Something worth a line.
     fn note(&mut self, note: String);
 }
 
 impl LandingJob {
-    /// Does it.
     pub(crate) fn run(
         mut self,
         store: &Store,

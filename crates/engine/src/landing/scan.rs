@@ -36,7 +36,6 @@ pub enum ScanError {
     /// Objects of the store cannot be read.
     #[error("could not read the commits to push")]
     Read(#[from] WeaveError),
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -166,7 +165,6 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// How a new file is called.
     fn look_at_name(
         &mut self,
         change: &ChangedPath,

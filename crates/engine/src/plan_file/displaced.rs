@@ -34,7 +34,6 @@ pub(super) struct DisplacedFile {
 /// Whether somebody wrote to a displaced file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisplacedOutcome {
-    /// Nobody did.
     Quiet,
     /// Somebody did, and it is in the plan now; where both changed the same line theirs stands, so the
     /// rewrite is worth repeating.

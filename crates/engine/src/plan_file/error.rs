@@ -10,110 +10,59 @@ use super::source::SIZE_LIMIT;
 /// Why a plan file could not be read or replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
-    /// Nothing is at the path.
     #[error("cannot read the plan {}: there is no such file", path.display())]
-    Missing {
-        /// The plan.
-        path: PathBuf,
-    },
-    /// The path is a folder.
+    Missing { path: PathBuf },
     #[error("cannot read the plan {}: it is a folder", path.display())]
-    Folder {
-        /// The plan.
-        path: PathBuf,
-    },
+    Folder { path: PathBuf },
     /// The path is a pipe, a socket or a device.
     #[error("cannot read the plan {}: it is not a regular file", path.display())]
-    NotRegular {
-        /// The plan.
-        path: PathBuf,
-    },
-    /// The file is larger than any plan.
+    NotRegular { path: PathBuf },
     #[error(
         "cannot read the plan {}: it has {size} bytes and the limit is {SIZE_LIMIT}",
         path.display()
     )]
     TooLarge {
-        /// The plan.
         path: PathBuf,
         /// Its size in bytes.
         size: u64,
     },
-    /// The file has a NUL byte.
     #[error("cannot read the plan {}: it is binary (NUL byte at offset {offset})", path.display())]
     Binary {
-        /// The plan.
         path: PathBuf,
         /// Where the first NUL byte is.
         offset: usize,
     },
-    /// The file is not UTF-8.
     #[error("cannot read the plan {}: not UTF-8 from byte offset {offset}", path.display())]
     NotUtf8 {
-        /// The plan.
         path: PathBuf,
         /// Where the first byte is that is no UTF-8.
         offset: usize,
     },
-    /// The permissions forbid reading it.
     #[error("cannot read the plan {}: permission denied", path.display())]
-    Denied {
-        /// The plan.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// Reading failed in another way.
+    Denied { path: PathBuf, source: io::Error },
     #[error("cannot read the plan {}", path.display())]
-    Read {
-        /// The plan.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The file is marked read-only.
+    Read { path: PathBuf, source: io::Error },
     #[error("cannot rewrite the plan {}: the file is read-only", path.display())]
-    ReadOnly {
-        /// The plan.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// No file can be created next to the plan.
     #[error("cannot rewrite the plan {}: no file can be created in its folder", path.display())]
-    FolderReadOnly {
-        /// The plan.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    FolderReadOnly { path: PathBuf, source: io::Error },
     /// Writing failed, also after the retries where those could help.
     #[error("cannot rewrite the plan {}", path.display())]
-    Write {
-        /// The plan.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// Somebody else saved the file in every round; their text stands.
     #[error("cannot rewrite the plan {}: it changed during each of {rounds} attempts", path.display())]
-    Busy {
-        /// The plan.
-        path: PathBuf,
-        /// How often it was tried.
-        rounds: u32,
-    },
+    Busy { path: PathBuf, rounds: u32 },
     /// A text saved into a displaced file could not be brought back.
     #[error("cannot merge {} into the plan {}", aside.display(), path.display())]
     Kept {
-        /// The plan.
         path: PathBuf,
         /// The file that holds the text.
         aside: PathBuf,
-        /// The cause.
         source: Box<PlanFileError>,
     },
 }
 
-/// Why a rewrite did not happen.
 #[derive(Debug, thiserror::Error)]
 pub enum RewriteError<E> {
     /// The edit refused; the file is as it was.
@@ -125,7 +74,6 @@ pub enum RewriteError<E> {
 }
 
 impl PlanFileError {
-    /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Missing { .. } => "check the path, or create the file".to_owned(),

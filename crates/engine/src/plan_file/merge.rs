@@ -10,7 +10,6 @@ use std::ops::Range;
 pub(super) enum Overlap {
     /// The lines of the change that is carried over.
     Theirs,
-    /// The lines of both.
     Both,
 }
 

@@ -41,7 +41,6 @@ pub enum Swap {
 pub enum RewriteOutcome {
     /// The new text is in place and on the disk.
     Written,
-    /// The edit had nothing to change.
     Unchanged,
 }
 

@@ -42,7 +42,6 @@ pub(crate) struct ConflictWorktree<'s> {
     pub(crate) batch: BatchNumber,
     /// The task, as it is written in names.
     pub(crate) segment: String,
-    /// The folder of the batch's worktrees.
     pub(crate) trees: PathBuf,
 }
 

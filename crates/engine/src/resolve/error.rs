@@ -15,7 +15,6 @@ use crate::stored_batch::LookupError;
 /// A mark that is left in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftMarker {
-    /// The file, below the folder.
     pub path: PathBuf,
     /// Its line, counted from 1.
     pub line: usize,
@@ -24,77 +23,46 @@ pub struct LeftMarker {
 /// Why a conflict cannot be resolved now.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// What was named is not there.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// The task has no conflict.
     #[error("task {task} of batch {batch} has no conflict: it is {}", state.replace('_', " "))]
     NotConflicted {
-        /// The batch.
         batch: BatchNumber,
-        /// The task.
         task: TaskId,
-        /// Where it stands.
         state: &'static str,
         /// The folder of a resolution that was begun when it had one.
         begun: Option<PathBuf>,
     },
-    /// Nobody began to resolve it.
     #[error("task {task} of batch {batch} is not being resolved")]
-    NotBegun {
-        /// The batch.
-        batch: BatchNumber,
-        /// The task.
-        task: TaskId,
-    },
+    NotBegun { batch: BatchNumber, task: TaskId },
     /// The task was tried again since.
     #[error("the conflict of task {task} of batch {batch} has changed since {} was created", path.display())]
     Outdated {
-        /// The batch.
         batch: BatchNumber,
-        /// The task.
         task: TaskId,
-        /// The folder.
         path: PathBuf,
     },
-    /// There is more to decide.
     #[error("{}", unfinished(marks, undecided))]
     Unfinished {
-        /// The folder.
         path: PathBuf,
-        /// Marks that are left in files.
         marks: Vec<LeftMarker>,
-        /// Files that nobody decided about.
         undecided: Vec<PathBuf>,
     },
     /// The files are those of the batch.
     #[error("nothing in {} differs from what is already woven", path.display())]
-    Nothing {
-        /// The folder.
-        path: PathBuf,
-    },
+    Nothing { path: PathBuf },
     /// The work of the batch is gone.
     #[error("the work of batch {batch} no longer exists")]
-    NoStore {
-        /// The batch.
-        batch: BatchNumber,
-    },
+    NoStore { batch: BatchNumber },
     /// What is stored of the batch makes no sense.
     #[error("could not read the record of batch {batch}")]
-    Unreadable {
-        /// The batch.
-        batch: BatchNumber,
-    },
-    /// The repository cannot be used.
+    Unreadable { batch: BatchNumber },
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The merge could not be made.
     #[error(transparent)]
     Weave(Box<WeaveError>),
-    /// The worktree could not be made, or not be taken away.
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
     /// What is in the folder could not be read.
@@ -156,7 +124,6 @@ fn list(items: impl ExactSizeIterator<Item = String>) -> String {
 }
 
 impl ResolveError {
-    /// The reason, as a stable word.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotConflicted { .. } => "not_conflicted",

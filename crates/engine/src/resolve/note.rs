@@ -16,7 +16,6 @@ use super::marks;
 /// A conflict that somebody resolves.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ResolutionNote {
-    /// The commit of the task.
     pub(super) commit: String,
     pub(super) files: Vec<NotedFile>,
 }
@@ -26,7 +25,6 @@ pub(super) struct ResolutionNote {
 pub(super) struct NotedFile {
     #[serde(with = "pleach_system::files::stored_path")]
     pub(super) path: PathBuf,
-    /// In which way the sides disagree.
     pub(super) kind: ConflictKind,
     pub(super) marked: Option<Content>,
     /// How long marks are in it.

@@ -17,9 +17,7 @@ pub(super) struct Answers {
 /// What must be so before an answer is given.
 #[derive(Debug)]
 enum AwaitedState {
-    /// The task is over.
     TaskOver(TaskId),
-    /// The batch is over.
     BatchOver,
 }
 
@@ -34,7 +32,6 @@ impl Loop<'_> {
         next.flatten().map(fingerprint)
     }
 
-    /// Has something done for somebody else.
     pub(super) fn answer(&mut self, request: Request, reply: Reply) {
         match request {
             Request::ApproveConsent { fingerprint: shown }

@@ -128,7 +128,6 @@ type MergedTask<'r> = (u32, &'r PlanOrigin, TaskId);
 /// Which tasks of the plan are looked for in earlier batches.
 struct EarlierSearch<'r> {
     request: &'r RunRequest,
-    /// The first plan, settled.
     plan: &'r PlanOrigin,
     /// For each chosen task the positions of what is before it and done.
     of_each: Vec<Vec<usize>>,

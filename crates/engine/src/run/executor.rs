@@ -18,18 +18,14 @@ use pleach_log::database::ProcessPurpose;
 
 /// Carries out what the loop sends out, and tells it the end of each.
 pub(super) trait Executor {
-    /// Begins an attempt on a task.
     fn attend(&self, attempt: Box<Attempt>, handle: LoopHandle);
 
-    /// Begins a run of the tests.
     fn judge(&self, probe: Box<Probe>, handle: LoopHandle);
 }
 
-/// What is under way has this of the loop.
 #[derive(Debug, Clone)]
 pub(super) struct LoopHandle {
     pub(super) inbox: Sender<LoopInput>,
-    /// Whose the handle is.
     pub(super) whose: ProcessPurpose,
     pub(super) cancel: Cancel,
 }

@@ -246,7 +246,6 @@ impl Loop<'_> {
         reports.collect()
     }
 
-    /// What became of the batch.
     pub(super) fn summary(&self) -> Summary {
         let kept = self.stays_where_it_was_proved();
         let is_kept = kept.is_some();

@@ -29,7 +29,6 @@ impl Loop<'_> {
             || self.lander.is_busy()
     }
 
-    /// The last things to do here.
     pub(super) fn take_leave(&mut self) -> Result<(), RunError> {
         self.flush()?;
         // Worktrees of tasks that are over; those of the others stay for whoever goes on.

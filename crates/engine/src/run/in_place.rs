@@ -33,19 +33,13 @@ pub enum InPlaceError {
         "{} is not a git repository; parallel mode requires one",
         folder.display()
     )]
-    NeedsRepository {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NeedsRepository { folder: PathBuf },
     /// The folder is too much, or not the user's to give away.
     #[error("tasks cannot run in {}: {because}", folder.display())]
     Unfit {
-        /// The folder.
         folder: PathBuf,
-        /// Why.
         because: &'static str,
     },
-    /// Another batch is at work there.
     #[error("another batch is running in {}; only one can run in a folder at a time", folder.display())]
     Busy {
         /// The folder, which may be one above or below.
@@ -54,7 +48,6 @@ pub enum InPlaceError {
 }
 
 impl InPlaceError {
-    /// A stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NeedsRepository { .. } => "needs_repository",
@@ -63,7 +56,6 @@ impl InPlaceError {
         }
     }
 
-    /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NeedsRepository { .. } => {

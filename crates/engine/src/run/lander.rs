@@ -74,15 +74,12 @@ pub(super) struct Lander {
     job: Option<ActiveLanding>,
     /// Whether the target has a commit that must not be followed without a person's consent.
     stays_on_base: bool,
-    /// Whether a person stopped it.
     pub(super) was_stopped: bool,
 }
 
-/// A landing that is under way.
 #[derive(Debug)]
 struct ActiveLanding {
     stop: Cancel,
-    /// Whether programs may run for it.
     has_programs: bool,
 }
 
@@ -93,7 +90,6 @@ impl Lander {
         job.is_some_and(|job| job.has_programs)
     }
 
-    /// Stops the landing that is under way.
     pub(super) fn stop(&mut self) {
         if let Some(job) = &self.job {
             job.stop.cancel();
@@ -258,7 +254,6 @@ impl Loop<'_> {
         }
     }
 
-    /// Takes in how landing ended.
     pub(super) fn take_in_landing(&mut self, ended: LandingOutcome) -> Result<(), RunError> {
         self.lander.job = None;
         if self.is_leaving() && !matches!(ended, LandingOutcome::Landed { .. }) {
@@ -399,7 +394,6 @@ impl Loop<'_> {
         }
     }
 
-    /// What a reviewer is told.
     fn account(&self) -> Account {
         let record = &self.record;
         let command = record.attempts.validate.clone();

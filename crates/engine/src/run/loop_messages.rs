@@ -17,7 +17,6 @@ use crate::landing::job::LandingOutcome;
 /// What the loop tells while it runs.
 #[derive(Debug)]
 pub enum LoopNotice<'a> {
-    /// Something happened, and is stored.
     Event(&'a StoredEvent),
     /// Something that is no event and worth a line.
     Note(String),
@@ -28,7 +27,6 @@ pub enum LoopNotice<'a> {
 /// What an agent is doing right now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// The task that it is at.
     pub task: TaskId,
     /// Which attempt this is, counted from 1.
     pub attempt: u32,
@@ -78,7 +76,6 @@ pub struct Controls {
 }
 
 impl Controls {
-    /// Opens the door of a batch, so that others ask its loop.
     pub(super) fn open_door(&self, lock: &BatchLock) -> Result<Door, OwnershipError> {
         let (hears, notes) = (self.inbox.clone(), self.inbox.clone());
         Door::open(

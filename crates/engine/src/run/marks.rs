@@ -61,7 +61,6 @@ impl Marks {
         }
     }
 
-    /// Writes what has come together.
     pub(super) fn write(&mut self, told: &mut dyn FnMut(LoopNotice<'_>)) {
         for marks in &mut self.files {
             marks.write(told);

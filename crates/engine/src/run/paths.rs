@@ -12,7 +12,6 @@ use super::Prepared;
 use super::run_loop::Loop;
 
 impl Prepared {
-    /// The folder of the batch's worktrees.
     pub(super) fn trees(&self, number: BatchNumber) -> PathBuf {
         let root = self.record.worktrees.as_ref().map(|root| root.0.as_path());
         let project = project_name(&self.store);

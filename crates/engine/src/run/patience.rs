@@ -15,7 +15,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const LONGEST: Duration = Duration::from_secs(5);
 
 impl Loop<'_> {
-    /// Stores events in one go.
     pub(super) fn store_patiently(
         &mut self,
         events: &[Event],

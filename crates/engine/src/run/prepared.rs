@@ -15,7 +15,6 @@ use super::{Opening, Prepared, RunError};
 use crate::plan_to_run::by_id_in_batch;
 
 impl Prepared {
-    /// Its id, if it ran before.
     pub fn id(&self) -> Option<u32> {
         match &self.opening {
             Opening::Fresh => None,

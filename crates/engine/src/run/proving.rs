@@ -105,7 +105,6 @@ impl Loop<'_> {
         Ok(since.filter(|since| !again || *since >= self.began))
     }
 
-    /// How many runs there may be at once.
     fn probers(&self) -> usize {
         self.batch.design.settings.mode.slots()
     }
@@ -140,14 +139,12 @@ impl Loop<'_> {
         self.decide(Message::NotProved(doubt, because))
     }
 
-    /// Stops every run that is under way.
     pub(super) fn stop_proving(&mut self) {
         for probe in self.probes.values() {
             probe.cancel.cancel();
         }
     }
 
-    /// The same without waiting.
     pub(super) fn stop_proving_at_once(&mut self) {
         for probe in self.probes.values() {
             probe.cancel.cancel_at_once();
@@ -296,7 +293,6 @@ impl Loop<'_> {
         })
     }
 
-    /// Takes in how a run ended.
     pub(super) fn take_in_judged(&mut self, mut ended: ProbeEnded) -> Result<(), RunError> {
         for note in std::mem::take(&mut ended.notes) {
             (self.told)(LoopNotice::Note(format!("tests: {note}")));

@@ -62,7 +62,6 @@ impl Drop for RadarHandle {
 pub(super) type RadarAnswer = (RadarInput, Vec<PredictedConflict>);
 
 impl Loop<'_> {
-    /// Starts the radar, if it is wanted.
     pub(super) fn start_radar(&mut self) {
         let (Some(pace), Ok(stop)) = (self.record.radar, Cancel::new()) else {
             return;
@@ -82,14 +81,12 @@ impl Loop<'_> {
         };
     }
 
-    /// Takes in what it sees.
     pub(super) fn take_in_foreseen(&mut self, pairs: Vec<PredictedConflict>) {
         for event in self.batch.predict(pairs) {
             self.take_in(event);
         }
     }
 
-    /// Tells it what is under way.
     pub(super) fn answer_radar(&self, reply: &Sender<RadarAnswer>) {
         // It does not wait for the answer once it is stopped.
         let _ = reply.send((self.situation(), self.batch.predicted.clone()));

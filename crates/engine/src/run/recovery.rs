@@ -79,7 +79,6 @@ impl Loop<'_> {
         self.flush()
     }
 
-    /// Goes on from where an ended batch stands.
     pub(super) fn continue_ended_batch(&mut self) -> Result<(), RunError> {
         if self.batch.status == BatchStatus::Cancelled {
             // Its branch may have been taken back, and with it the marks.

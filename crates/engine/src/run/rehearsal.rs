@@ -44,7 +44,6 @@ const SAID: [&str; 5] = [
 pub struct Rehearsal {
     /// The folder that its tasks would work in, if that is the user's own: then there are no commits and branches.
     pub folder: Option<PathBuf>,
-    /// The commit that it would start from.
     pub base: Option<CommitId>,
     /// The number that it would get, unless somebody else takes it first.
     pub batch: BatchNumber,
@@ -52,7 +51,6 @@ pub struct Rehearsal {
     pub batch_branch: Option<String>,
     /// The branches of the chosen tasks, in their order.
     pub task_branches: Vec<String>,
-    /// The folder of its worktrees.
     pub worktrees: Option<PathBuf>,
     /// The files at the base or in the folder that steer agents or Pleach.
     pub steering: Vec<String>,
@@ -72,7 +70,6 @@ pub struct Rehearsal {
     pub pushes: bool,
     /// Whether a person would be asked about that first.
     pub push_unconfirmed: bool,
-    /// What kind of server that is.
     pub forge: Option<&'static str>,
     /// The agent's program and arguments, with the place of the prompt shown.
     pub argv: Vec<String>,
@@ -86,7 +83,6 @@ pub struct Rehearsal {
     pub notes: Vec<String>,
 }
 
-/// Looks up what a run would do.
 pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
     match in_place::where_tasks_work(&request.folder, request.settings.mode)? {
         WorkPlace::Worktrees => rehearse_in_worktrees(request),
@@ -242,7 +238,6 @@ fn interrupted_before(request: &RunRequest) -> Result<Vec<BatchNumber>, RunError
     Ok(rows.iter().map(|row| row.number).collect())
 }
 
-/// The number that a batch of the project would get.
 fn next_number(request: &RunRequest, project: &str) -> Result<BatchNumber, RunError> {
     if !request.state.database().exists() {
         return Ok(BatchNumber(1));
@@ -275,7 +270,6 @@ fn builds_on(
     Ok(found.earlier.told_all())
 }
 
-/// What earlier runs tell, if there were any.
 fn past(request: &RunRequest, project: &str) -> Result<HashMap<TaskId, Duration>, RunError> {
     if !request.state.database().exists() {
         return Ok(HashMap::new());

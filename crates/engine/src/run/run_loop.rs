@@ -58,10 +58,8 @@ pub(super) struct Loop<'r> {
     pub(super) pending: Vec<Event>,
     /// How far the batch is, as it was told last.
     pub(super) progress: Progress,
-    /// What to do once they are.
     pub(super) outbox: Vec<Effect>,
     pub(super) at_work: HashMap<usize, AtWork>,
-    /// Runs of the tests, by their number.
     pub(super) probes: HashMap<u32, Probing>,
     /// The number of the last of them.
     pub(super) runs: u32,
@@ -77,7 +75,6 @@ pub(super) struct Loop<'r> {
     pub(super) timers: Timers,
     pub(super) answers: Answers,
     pub(super) watch: RadarHandle,
-    /// Whether it was told that all slots are taken.
     pub(super) waits_for_slots: bool,
     /// Whether somebody else is to go on with the batch.
     pub(super) wants_to_leave: bool,

@@ -23,7 +23,6 @@ pub(super) struct KeptStatus {
 }
 
 impl KeptStatus {
-    /// The one that a batch keeps, if it keeps one.
     pub(super) fn of(record: &BatchRecord) -> Option<Self> {
         record.status_file.as_ref().map(|path| Self {
             path: path.0.clone(),

@@ -16,15 +16,11 @@ use crate::plan_to_run::{PlanOrigin, TaskHome};
 /// What became of a batch.
 #[derive(Debug)]
 pub struct Summary {
-    /// Its number.
     pub number: BatchNumber,
-    /// Its id.
     pub id: u32,
     /// The plan that its tasks are of, where they do not say otherwise.
     pub plan: PlanOrigin,
-    /// How it ended.
     pub status: BatchStatus,
-    /// The commit it started from.
     pub base: CommitId,
     /// The commit that everything woven ends in.
     pub tip: CommitId,
@@ -32,9 +28,7 @@ pub struct Summary {
     pub is_of_lost_proof: bool,
     /// The branch in the user's repository, if anything was woven.
     pub branch: Option<String>,
-    /// What was ticked in plan files.
     pub ticked: Vec<TickedTask>,
-    /// Its tasks, in plan order.
     pub tasks: Vec<TaskReport>,
     /// The command that tests what is woven, if one is set.
     pub test_command: Option<String>,
@@ -48,15 +42,11 @@ pub struct Summary {
     pub flaky: usize,
     /// The branch on the server, if it was pushed.
     pub pushed: Option<String>,
-    /// What came of landing, if that was wanted.
     pub landed: Option<LandingResult>,
     /// The local branch that got it.
     pub landed_in: Option<String>,
-    /// Whether a person stopped it from landing.
     pub landing_was_stopped: bool,
-    /// Its pull request.
     pub pr_url: Option<String>,
-    /// How long it took.
     pub time: Duration,
     /// The folder that its tasks worked in, if that is the user's own.
     pub folder: Option<PathBuf>,
@@ -75,37 +65,28 @@ impl Summary {
     }
 }
 
-/// A task that was ticked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TickedTask {
-    /// The plan file.
     pub file: PathBuf,
-    /// Its id in the batch.
     pub task: TaskId,
-    /// The line of the file.
     pub line: u32,
 }
 
 /// What became of a task.
 #[derive(Debug)]
 pub struct TaskReport {
-    /// Its id in the batch.
     pub id: TaskId,
     /// Where it is kept, if not in the batch's plan.
     pub home: Option<TaskHome>,
-    /// What programs know it by.
     pub task_id: String,
-    /// Its title.
     pub title: String,
     /// How it ended; every task of an ended batch has.
     pub ending: Option<Ending>,
     /// How long agents were at it, if any was.
     pub time: Option<Duration>,
-    /// How many attempts there were.
     pub attempts: u32,
     /// What they took, as far as the agent tells.
     pub spent: Spent,
-    /// The files it changed.
     pub files: Vec<String>,
     /// The branch in the user's repository that holds its work, if it was left out.
     pub branch: Option<String>,

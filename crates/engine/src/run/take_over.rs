@@ -17,7 +17,6 @@ use crate::batch_record::BatchRecord;
 /// What interrupted batches lose to a new one, and the hold on each of them.
 #[derive(Debug)]
 pub(super) struct TakenOver {
-    /// The tasks that each of them loses.
     pub(super) lost: Vec<(u32, Vec<TaskId>)>,
     #[expect(dead_code, reason = "holding them is their use")]
     locks: Vec<BatchLock>,

@@ -37,7 +37,6 @@ struct Crash;
 struct Story {
     repo: TestRepo,
     script: Rc<RefCell<Script>>,
-    /// Its id, once it has begun.
     id: Option<u32>,
     /// What happened, as far as it was told.
     told: Vec<Event>,

@@ -75,7 +75,6 @@ impl Timers {
         Some(next.saturating_duration_since(Instant::now()))
     }
 
-    /// The tasks whose pause is over.
     pub(super) fn over(&mut self) -> Vec<TaskId> {
         let now = Instant::now();
         self.slots = self.slots.filter(|end| *end > now);

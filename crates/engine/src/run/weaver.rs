@@ -19,7 +19,6 @@ use pleach_system::text::neutral_text::neutral;
 
 /// Where a task starts.
 enum Basis {
-    /// There.
     At(CommitId),
     /// Nowhere: what it waited for does not merge.
     Conflict(String),
@@ -242,7 +241,6 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Takes the batch branch away from the store.
     pub(super) fn drop_batch_branch(&self) -> Result<(), RunError> {
         let name = format!("refs/heads/{}", batch_branch(self.context.number));
         if let Some(seen) = self.context.store.ref_commit(&name)? {

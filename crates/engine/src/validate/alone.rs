@@ -20,17 +20,13 @@ use pleach_system::state_folder::StateFolder;
 /// What is to be proved, and with what.
 #[derive(Debug)]
 pub struct StandaloneProof<'a> {
-    /// The store that the strands are in.
     pub store: &'a Store,
-    /// Where Pleach keeps its own.
     pub state: &'a StateFolder,
     /// Pleach's own program, which wraps the command.
     pub program: &'a Path,
-    /// The tests.
     pub tests: &'a Tests,
     /// How long the command may take to stop.
     pub grace: Duration,
-    /// Stops it.
     pub cancel: &'a Cancel,
 }
 
@@ -39,13 +35,10 @@ pub struct StandaloneProof<'a> {
 pub struct JudgedTree<'a> {
     /// How many strands were woven then.
     pub strands: usize,
-    /// The tree they gave.
     pub tree: &'a TreeId,
-    /// What the tests said.
     pub run: TestResult,
 }
 
-/// What is proved.
 #[derive(Debug)]
 pub struct ProvedTree {
     /// The places of the strands that stay.
@@ -56,7 +49,6 @@ pub struct ProvedTree {
     pub tree: TreeId,
 }
 
-/// Why nothing is proved.
 #[derive(Debug, thiserror::Error)]
 pub enum NoProof {
     /// The tests fail without any of the branches.
@@ -65,13 +57,10 @@ pub enum NoProof {
     /// The tests say nothing.
     #[error("the tests could not be completed: {0}")]
     Trouble(String),
-    /// Somebody stopped them.
     #[error("the tests were cancelled")]
     Stopped,
-    /// A weave failed.
     #[error(transparent)]
     Weave(#[from] WeaveError),
-    /// The worktree could not be prepared.
     #[error(transparent)]
     Worktree(#[from] Box<WorktreeError>),
 }

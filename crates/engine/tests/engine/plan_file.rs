@@ -19,7 +19,6 @@ const SWAPS: [Swap; 2] = [Swap::Exchange, Swap::Rename];
 struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// A folder with one plan in it.
     fn with_plan(text: impl AsRef<[u8]>) -> (Self, PathBuf) {
         let folder = Self(tempfile::tempdir().unwrap());
         let plan = folder.0.path().join("TODO.md");

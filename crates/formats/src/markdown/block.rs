@@ -95,7 +95,6 @@ impl Block {
         self.end = self.end.max(range.end);
     }
 
-    /// The source itself.
     pub(super) fn raw<'t>(&self, text: &'t str) -> &'t str {
         &text[self.start..self.end]
     }
@@ -179,7 +178,6 @@ fn sorted(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// A guarded text as it was.
 pub(super) fn unguarded(text: &str) -> String {
     // The byte that every guard begins with.
     if !text.as_bytes().contains(&0xef) {

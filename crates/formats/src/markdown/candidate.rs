@@ -36,7 +36,6 @@ pub(super) enum Claim {
     Nothing,
 }
 
-/// Something that may be a task.
 #[derive(Debug)]
 pub(super) struct TaskCandidate {
     pub(super) kind: CandidateKind,
@@ -46,7 +45,6 @@ pub(super) struct TaskCandidate {
     pub(super) title: String,
     /// The title in its own Markdown.
     pub(super) written: String,
-    /// The source of its details.
     pub(super) body: Range<usize>,
     pub(super) status: TaskStatus,
     pub(super) phase: Option<PhaseNumber>,
@@ -59,15 +57,12 @@ pub(super) struct TaskCandidate {
     pub(super) effort: Option<Effort>,
     pub(super) labels: Vec<String>,
     pub(super) mark: Mark,
-    /// The boxes inside of it.
     pub(super) nested: Vec<Range<usize>>,
     pub(super) line: u32,
-    /// The section around it.
     pub(super) parent: Option<usize>,
     pub(super) has_metadata: bool,
     /// The lines that say things of the plan and are no part of what is asked.
     pub(super) metadata_lines: Vec<Range<usize>>,
-    /// It says how far it is.
     pub(super) has_status: bool,
     pub(super) hold: TaskHold,
     /// It stands below a heading such as "Success criteria".

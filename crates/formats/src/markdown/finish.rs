@@ -42,7 +42,6 @@ impl Gathered {
     }
 }
 
-/// Makes the plan of what was gathered.
 pub(super) fn document(text: &str, gathered: Gathered) -> Document {
     let mut gathered = gathered;
     let kept = tasks_among(&mut gathered.raws);

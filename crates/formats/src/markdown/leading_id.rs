@@ -21,11 +21,9 @@ pub(super) struct LeadingId<'t> {
 /// How an id is parted from the text behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IdSeparator {
-    /// By the word Task before it.
     TaskWord,
     /// By `.`, `:`, `)`, a dash or brackets.
     Mark,
-    /// By white space alone.
     Space,
 }
 
@@ -97,7 +95,6 @@ pub(super) fn lookalike(line: &str) -> Option<&str> {
     (bare_number(word).is_some() || numbered_letter || lettered_number || tracker).then_some(word)
 }
 
-/// Whether the whole text has the shape of an id.
 pub(super) fn is_id_shaped(text: &str) -> bool {
     !text.is_empty() && id_length(text) == text.len()
 }

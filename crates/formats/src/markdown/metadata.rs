@@ -112,7 +112,6 @@ pub(super) fn is_blocked(value: &str) -> bool {
     first.eq_ignore_ascii_case("blocked")
 }
 
-/// What a status value means.
 pub(super) fn status(value: &str) -> TaskStatus {
     let inside = &value[status_range(value)];
     if inside.contains(TICKS) {

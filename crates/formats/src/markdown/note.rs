@@ -5,7 +5,6 @@
 use super::metadata::is_id_or_range;
 use super::ranges::with_ranges_joined;
 
-/// One statement of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement {
     /// The tasks as written, such as `3.1-3.4` or `3.1, 3.3`.
@@ -20,7 +19,6 @@ pub(super) fn has_tag(text: &str) -> bool {
     text.bytes().any(|byte| byte == b'[') && text.to_ascii_lowercase().contains(TAG)
 }
 
-/// Takes the tag off a heading.
 pub(super) fn without_tag(heading: &str) -> (String, String) {
     let Some((before, inside, after)) = split_at_tag(heading) else {
         return (heading.trim().to_owned(), String::new());
@@ -39,7 +37,6 @@ pub(super) fn reason_of_phase(text: &str) -> String {
     split_at_tag(text).map_or_else(String::new, |(_, inside, after)| reason(inside, after))
 }
 
-/// The statements of a note.
 pub(super) fn statements(text: &str) -> Vec<Statement> {
     let mut found = Vec::new();
     let mut rest = text;

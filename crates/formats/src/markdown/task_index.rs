@@ -18,7 +18,6 @@ use crate::Identity;
 /// Up to so many dependencies are compared one by one.
 const FEW: usize = 32;
 
-/// What a task needs.
 #[derive(Debug, Default)]
 pub(super) struct TaskNeeds {
     pub(super) tasks: Vec<Dependency>,

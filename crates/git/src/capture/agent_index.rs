@@ -13,7 +13,6 @@ use super::walk::{self, LooseKind};
 use crate::git::{nul_separated, os_str};
 use crate::index::{EntryLookup, Index, SharedIndex, folder_of};
 
-/// What an agent's own index says.
 #[derive(Default)]
 pub(super) struct AgentIndex {
     /// Names that are not expected.
@@ -86,6 +85,7 @@ impl Staging<'_> {
         index: &[u8],
         lookup: &EntryLookup<'_>,
     ) -> Result<AgentIndex, CaptureError> {
+        // A copy, read with the settings of the store: in the agent's git folder its configuration would be run.
         let copy = self.scratch.path().join("theirs");
         let written = fs::write(&copy, index);
         written.map_err(|source| CaptureError::Io {

@@ -14,7 +14,6 @@ use super::walk::{self, LooseFile, LooseKind};
 use crate::git::{ignored, os_str};
 use crate::index::folder_of;
 
-/// What is not ignored.
 pub(super) struct Unignored {
     /// The files and links.
     pub(super) taken: Vec<Vec<u8>>,

@@ -37,7 +37,6 @@ pub fn state_of_folder(
     Ok(store.commit_tree(&tree, &[on], message, None)?)
 }
 
-/// The tree of what is in the folder of a store now.
 pub fn tree_of_folder(store: &Store) -> Result<TreeId, CaptureError> {
     store.adopt_excludes()?;
     let nothing = store.nothing()?;

@@ -31,7 +31,6 @@ impl LiveSnapshot {
         &self.tree
     }
 
-    /// Whether files had to be read for it.
     pub(crate) fn has_read(&self) -> bool {
         self.has_read
     }
@@ -45,6 +44,7 @@ pub(crate) fn look(
     aside: TemporaryObjects<'_>,
     before: Option<&LiveSnapshot>,
 ) -> Result<LiveSnapshot, CaptureError> {
+    // Taken before the walk, so that what changes during it is younger and is looked at again.
     let now = SystemTime::now();
     // What the agent committed meanwhile is in its files as well, and in the store only when it has ended.
     let basis_tree = weave::tree_of(store, worktree.basis())?;

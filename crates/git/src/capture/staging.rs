@@ -22,7 +22,6 @@ use crate::worktree::Worktree;
 /// The files of a worktree, as one tree.
 pub(super) struct Staged {
     pub(super) tree: TreeId,
-    /// The changed paths that were left out.
     pub(super) left_out: Vec<PathBuf>,
     /// Paths of files in whose place is something that git has no room for.
     pub(super) special: Vec<PathBuf>,
@@ -71,7 +70,6 @@ pub(super) struct Staging<'a> {
 pub(crate) struct TemporaryObjects<'a> {
     /// A folder of objects that borrows those of the store.
     pub(crate) objects: &'a Path,
-    /// Breaks it off.
     pub(crate) stop: &'a Cancel,
 }
 
@@ -126,6 +124,7 @@ impl<'a> Staging<'a> {
         let (bytes, written) = read_index(self.worktree.pristine_index());
         let root = RawId::parse(basis.as_str());
         let index = Index::parse(&bytes, self.id_size());
+        // Only if it is the basis and nothing else: its entries are taken for those of the basis from here on.
         if let Some(index) = index.filter(|index| root.is_some() && index.tree == root) {
             let bytes = &bytes;
             return self.stage_from(

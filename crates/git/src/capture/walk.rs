@@ -32,7 +32,6 @@ pub(super) enum LooseKind {
     Folder,
 }
 
-/// What a walk found.
 pub(super) struct WalkResult {
     /// Whether each of the entries is still there, or stays whether it is or not.
     pub(super) stays: Vec<bool>,

@@ -11,7 +11,6 @@ use super::credentials::Secret;
 /// Why a text is no address of a repository; never repeats it, because it may hold a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadAddress {
-    /// There is nothing.
     #[error("the address is empty")]
     Empty,
     /// It could be taken for an option or for two lines.
@@ -45,7 +44,6 @@ enum Transport {
 /// A server that is spoken to by HTTP: what a login is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpHost {
-    /// `https` or `http`.
     pub protocol: &'static str,
     /// In lower case, with its port where that is not the usual one.
     pub host: String,
@@ -122,7 +120,6 @@ impl Address {
         Ok((Self { text, way }, info))
     }
 
-    /// The address as git takes it.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -278,7 +275,6 @@ fn plain_host(protocol: &str, host: &str) -> Result<String, BadAddress> {
     }
 }
 
-/// A text with what is percent-encoded in it.
 fn percent_decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -9,7 +9,6 @@ use super::{BlobId, Call, CommitId, GitError, Repository, Store};
 
 /// Who can be asked for objects: the private store, or the user's repository.
 pub trait ObjectSource {
-    /// A call of git there.
     fn call(&self) -> Call;
 
     /// Every entry of a commit's tree, with those of its folders.

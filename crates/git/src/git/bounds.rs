@@ -177,7 +177,6 @@ fn security_keys() -> impl Iterator<Item = PathBuf> {
     found.map(|device| device.path())
 }
 
-/// Where temporary files go.
 pub(super) fn temporary_files() -> Option<PathBuf> {
     std::env::temp_dir().canonicalize().ok()
 }

@@ -23,7 +23,6 @@ use rustix::process::{
 use super::bounds::{self, Bounds, ReadScope};
 use super::{GitError, USERS_CONFIG, scrub};
 
-/// How long a call may take that has much to do.
 pub(super) const DEADLINE: Duration = Duration::from_mins(10);
 
 /// Calls that look up or write down a name or two, however large the repository is, and how long one may take: what
@@ -83,7 +82,6 @@ impl fmt::Debug for Call {
 pub struct Output {
     /// The exit code, or 128 and the signal that ended it.
     pub code: i32,
-    /// What was printed.
     pub stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
     what: String,
@@ -127,14 +125,12 @@ impl Call {
         self
     }
 
-    /// Adds one argument.
     #[must_use]
     pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
         self.words.push(word.as_ref().to_owned());
         self
     }
 
-    /// Adds arguments.
     #[must_use]
     pub fn args<W: AsRef<OsStr>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
         let words = words.into_iter().map(|word| word.as_ref().to_owned());
@@ -223,7 +219,6 @@ impl Call {
             .inherit(&USERS_CONFIG)
     }
 
-    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);

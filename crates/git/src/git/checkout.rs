@@ -24,7 +24,6 @@ pub struct Checkout {
     pub(crate) config: UsersConfig,
 }
 
-/// What is checked out.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) commit: CommitId,

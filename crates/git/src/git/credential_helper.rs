@@ -6,9 +6,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// The server that the login is for.
 pub(super) const SERVER: &str = "PLEACH_LOGIN_SERVER";
-/// The name to log in with.
 pub(super) const USER: &str = "PLEACH_LOGIN_USER";
 /// The password or token.
 pub(super) const PASSWORD: &str = "PLEACH_LOGIN_PASSWORD";
@@ -18,7 +16,6 @@ pub(super) const NOTES: &str = "PLEACH_LOGIN_NOTES";
 /// What became of the logins of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LoginOutcome {
-    /// Nobody had one for this server.
     Missing(String),
     /// This server did not take the one it got.
     Rejected(String),

@@ -233,7 +233,6 @@ struct TokenCommand {
     user: &'static str,
 }
 
-/// What a login is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoginPurpose {
     Read,

@@ -29,7 +29,6 @@ const CHUNK: usize = 1 << 16;
 pub struct DamagedFiles {
     /// The files, as paths within the git folder.
     pub files: Vec<PathBuf>,
-    /// The folder that they are in now.
     pub folder: PathBuf,
 }
 
@@ -63,7 +62,6 @@ const FOLDERS: [&str; 6] = [
     "refs",
 ];
 
-/// What has to be a file.
 const FILES: [&str; 3] = ["HEAD", "config", "packed-refs"];
 
 /// What leads git elsewhere, and is in no store.
@@ -159,7 +157,6 @@ impl Store {
         Ok(made.keep())
     }
 
-    /// Where damaged files are, and how long they have been there.
     pub fn damaged_folders(&self) -> Vec<(PathBuf, Duration)> {
         let entries = fs::read_dir(self.home()).into_iter().flatten().flatten();
         let found = entries.filter_map(|entry| {
@@ -244,7 +241,6 @@ fn bad_tops(git_dir: &Path) -> Vec<PathBuf> {
     bad.into_iter().map(PathBuf::from).collect()
 }
 
-/// What is in a folder; nothing if that is gone.
 fn entries(folder: &Path) -> io::Result<Vec<io::Result<DirEntry>>> {
     let read = unless_gone(fs::read_dir(folder).map(Some))?;
     Ok(read.into_iter().flatten().collect())

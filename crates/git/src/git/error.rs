@@ -7,55 +7,29 @@ use std::io;
 /// Why a call of git did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// No git on the path.
     #[error("git is not installed, or not on the PATH")]
     NotInstalled,
     /// The git that was found lacks what Pleach needs.
     #[error("git {found} is too old: merging without a checkout needs {needed} or newer")]
-    TooOld {
-        /// The version that was found.
-        found: String,
-        /// The oldest version that does.
-        needed: String,
-    },
-    /// Git ran and refused.
+    TooOld { found: String, needed: String },
     #[error("git {what} failed with code {code}: {stderr}")]
     Failed {
-        /// The command that was run.
         what: String,
         /// Its exit code, or 128 and the signal that ended it.
         code: i32,
-        /// What it said about it.
         stderr: String,
     },
     /// Git did not end in time and was killed.
     #[error("git {what} timed out")]
-    TimedOut {
-        /// The command that was run.
-        what: String,
-    },
-    /// Somebody wanted it stopped.
+    TimedOut { what: String },
     #[error("git {what} was cancelled")]
-    Stopped {
-        /// The command that was run.
-        what: String,
-    },
+    Stopped { what: String },
     /// Git printed something that it never should.
     #[error("git {what} printed unexpected output: {printed:?}")]
-    Garbled {
-        /// The command that was run.
-        what: String,
-        /// The part that was not understood.
-        printed: String,
-    },
+    Garbled { what: String, printed: String },
     /// Git could not be started or listened to.
     #[error("could not run git {what}")]
-    Io {
-        /// The command that was to run.
-        what: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { what: String, source: io::Error },
 }
 
 /// What takes the place of a secret.

@@ -26,22 +26,18 @@ const MOST_TRIES: u32 = 5;
 const LONGEST_LOCK: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// How many files are named.
 const MOST_FILES: usize = 10;
 
 /// What became of a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FastForwarded {
-    /// It is at the commit now.
     Advanced {
         /// Where it was.
         from: CommitId,
         /// The folder it is checked out in, whose files moved along.
         checkout: Option<PathBuf>,
     },
-    /// It had the commit already.
     AlreadyIn {
-        /// Where it is.
         tip: CommitId,
     },
 }
@@ -49,16 +45,11 @@ pub enum FastForwarded {
 /// Why a branch was not moved; nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum FastForwardError {
-    /// There is no such branch.
     #[error("branch {branch:?} not found")]
-    NoSuchBranch {
-        /// The name.
-        branch: String,
-    },
+    NoSuchBranch { branch: String },
     /// The branch has commits that would be lost.
     #[error("branch {branch:?} has {} that the result does not have", commits(*.lacking))]
     NotAFastForward {
-        /// The name.
         branch: String,
         /// Where it is: what the result would have to be woven onto.
         branch_tip: CommitId,
@@ -68,11 +59,8 @@ pub enum FastForwardError {
     /// Somebody is in the middle of something.
     #[error("cannot fast-forward branch {branch:?}: {what} is in progress in {}", folder.display())]
     InProgress {
-        /// The name.
         branch: String,
-        /// What it is.
         what: &'static str,
-        /// Where.
         folder: PathBuf,
     },
     /// Work that is not committed would be overwritten.
@@ -85,27 +73,16 @@ pub enum FastForwardError {
     },
     /// Another git holds the index, or was killed when it did.
     #[error("another git process is running in the checkout: {} exists", lock.display())]
-    Locked {
-        /// Its lock.
-        lock: PathBuf,
-    },
+    Locked { lock: PathBuf },
     /// It is checked out in more than one folder, of which only one could move along.
     #[error("branch {branch:?} is checked out in {} folders", folders.len())]
     CheckedOutTwice {
-        /// The name.
         branch: String,
-        /// The folders.
         folders: Vec<PathBuf>,
     },
     /// It is checked out in a folder that is not there.
     #[error("branch {branch:?} is checked out in {}, which no longer exists", folder.display())]
-    CheckoutGone {
-        /// The name.
-        branch: String,
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// Git failed.
+    CheckoutGone { branch: String, folder: PathBuf },
     #[error(transparent)]
     Git(#[from] GitError),
     /// The user's repository cannot be reached.
@@ -137,7 +114,6 @@ fn some(files: &[String]) -> String {
 }
 
 impl FastForwardError {
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoSuchBranch { .. } => Some("`git branch` lists the branches".into()),
@@ -404,7 +380,6 @@ fn wait_for_index(git_dir: &Path) -> Result<(), FastForwardError> {
     Ok(())
 }
 
-/// A path that git printed.
 fn path_of(mut printed: Vec<u8>) -> PathBuf {
     if printed.last() == Some(&b'\n') {
         printed.pop();

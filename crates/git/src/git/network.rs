@@ -68,11 +68,8 @@ pub(super) struct ServerCall<'l> {
     /// The login that was written into the address.
     pub(super) written: &'l UserInfo,
     pub(super) logins: &'l Logins,
-    /// Network settings of the user's repository.
     pub(super) settings: Vec<(String, String)>,
-    /// The store that it is for.
     pub(super) store: &'l Store,
-    /// Whoever cancels this ends what is under way.
     pub(super) stop: Option<&'l Cancel>,
 }
 
@@ -110,7 +107,6 @@ impl ServerCall<'_> {
         })
     }
 
-    /// Why a call that failed did so.
     pub(super) fn why(&self, spoken: &ServerReply) -> StoreError {
         let (host, problem) = match &spoken.login {
             Some(LoginOutcome::Missing(host)) => (host, LoginProblem::Missing),

@@ -10,7 +10,6 @@ use super::{CommitId, GitError, ObjectSource, Repository, Store};
 /// Something that is not as `git` itself would have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotFollowed {
-    /// Submodules are not fetched.
     Submodules,
     /// Commits are not signed, although the user's git signs them.
     Signing,
@@ -19,7 +18,6 @@ pub enum NotFollowed {
 }
 
 impl NotFollowed {
-    /// What it is about, in a word.
     pub fn topic(&self) -> &'static str {
         match self {
             Self::Submodules => "submodules",
@@ -27,7 +25,6 @@ impl NotFollowed {
         }
     }
 
-    /// What to do about it.
     pub fn fix(&self) -> &'static str {
         match self {
             Self::Submodules => "omit tasks that need their files",

@@ -31,7 +31,6 @@ enum Upstream {
 pub(super) struct ServerHead {
     /// The branch that it means when nobody names one.
     pub(super) branch: Option<String>,
-    /// The commit that it means by it.
     pub(super) commit: Option<CommitId>,
 }
 

@@ -11,7 +11,6 @@ use super::{Call, GitError};
 #[derive(Debug)]
 pub struct OutputStart {
     pub bytes: Vec<u8>,
-    /// Whether there is more.
     pub is_cut: bool,
 }
 

@@ -14,7 +14,6 @@ pub struct Pauses {
     between: Vec<Duration>,
     /// A server that says when it wants to be asked again is waited for no longer than this.
     longest: Duration,
-    /// Whoever cancels this wants no more tries.
     stop: Option<Cancel>,
 }
 
@@ -47,7 +46,6 @@ impl Pauses {
         Self { stop, ..self }
     }
 
-    /// What stops the tries.
     pub(crate) fn stop(&self) -> Option<&Cancel> {
         self.stop.as_ref()
     }
@@ -67,7 +65,6 @@ impl Pauses {
         wait <= self.longest
     }
 
-    /// The pauses, one after the other.
     pub fn each(&self) -> impl Iterator<Item = Duration> {
         self.between.iter().copied()
     }

@@ -6,7 +6,6 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Finds a program on a search path.
 pub fn find_program(path: &OsStr, name: &str) -> Option<PathBuf> {
     // A relative entry would mean another program in every folder.
     std::env::split_paths(path)

@@ -159,7 +159,6 @@ pub(super) fn push_remote(
     Ok(upstream.or(only).map(str::to_owned))
 }
 
-/// Asks the server what a branch is at.
 fn look(line: &ServerCall<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
     let full = format!("refs/heads/{branch}");
     // The server may know longer names that end like this one.

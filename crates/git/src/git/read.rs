@@ -60,7 +60,6 @@ impl Store {
             .collect()
     }
 
-    /// What has to be done to come from one commit to another.
     pub fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<ChangedEntry>, GitError> {
         let diff = ["diff-tree", "-r", "-z", "--raw", "--no-renames"];
         let ends = [from.as_str(), to.as_str()];
@@ -116,7 +115,6 @@ impl Store {
         found.is_ok_and(|found| found.iter().any(Option::is_some))
     }
 
-    /// The tree of a commit.
     pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, GitError> {
         let tree = format!("{commit}^{{tree}}");
         let printed = self

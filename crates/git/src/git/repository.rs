@@ -19,46 +19,28 @@ pub struct Repository {
 /// What a name means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NamedCommit {
-    /// The last commit of a branch.
     Branch(CommitId),
     /// The commit of a tag, a remote branch, or an expression.
     Other(CommitId),
 }
 
-/// What putting a branch did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchPut {
-    /// It is new.
     Created,
     /// It went ahead to a later commit.
     Advanced,
-    /// It was there already.
     Unchanged,
 }
 
-/// Why a branch could not be put.
 #[derive(Debug, thiserror::Error)]
 pub enum PutError {
-    /// Git would not have such a name.
     #[error("{branch:?} is not a valid branch name")]
-    BadName {
-        /// The name.
-        branch: String,
-    },
+    BadName { branch: String },
     /// It is there, and its commits would be lost.
     #[error("branch {branch:?} already exists at {at}, which the woven result does not contain")]
-    Taken {
-        /// The name.
-        branch: String,
-        /// Where it is.
-        at: CommitId,
-    },
-    /// Somebody works on it.
+    Taken { branch: String, at: CommitId },
     #[error("branch {branch:?} is checked out; checked-out branches are never moved")]
-    CheckedOut {
-        /// The name.
-        branch: String,
-    },
+    CheckedOut { branch: String },
     /// Another branch has a part of its name, or it of theirs.
     #[error("branch {branch:?} clashes with branch {other:?}: one would be a folder of the other")]
     InTheWay {
@@ -67,10 +49,8 @@ pub enum PutError {
         /// The branch that is in the way.
         other: String,
     },
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The repository cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -79,7 +59,6 @@ pub enum PutError {
 const MOST_TRIES: u32 = 5;
 
 impl PutError {
-    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::BadName { .. } => {
@@ -99,7 +78,6 @@ impl PutError {
 }
 
 impl Repository {
-    /// Finds the repository that a folder is in.
     pub fn find(git: Git, folder: &Path) -> Result<Self, StoreError> {
         let checkout = Checkout::find(&git, folder)?;
         Ok(Self { git, checkout })
@@ -109,7 +87,6 @@ impl Repository {
         &self.git
     }
 
-    /// The folder that it was found from.
     pub fn folder(&self) -> &Path {
         &self.checkout.folder
     }

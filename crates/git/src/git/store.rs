@@ -19,9 +19,7 @@ use super::{
 /// Who signs the commits that Pleach makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The name.
     pub name: String,
-    /// The address.
     pub email: String,
 }
 
@@ -53,7 +51,6 @@ pub struct Store {
     pub(super) set_aside: Vec<DamagedFiles>,
 }
 
-/// What a store is a store of.
 #[derive(Debug)]
 pub(super) enum Project {
     /// A repository of the user's on this machine.
@@ -126,7 +123,6 @@ impl Store {
         Ok(Self::at(git, home, Project::Local(checkout), identity))
     }
 
-    /// What the user has configured for git there.
     pub fn users_config(&self) -> &UsersConfig {
         match &self.project {
             Project::Local(checkout) => &checkout.config,
@@ -253,7 +249,6 @@ impl Store {
         parse_id("commit-tree", &printed)
     }
 
-    /// Begins a call in the store.
     pub fn call(&self) -> Call {
         let git_dir = self.git_dir();
         let call = self.git.call(CallPlace::Ours(&git_dir));

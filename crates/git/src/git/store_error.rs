@@ -14,42 +14,22 @@ use super::credentials::{LoginPurpose, what_to_set};
 pub enum StoreError {
     /// The folder belongs to no repository.
     #[error("{} is not in a git repository", path.display())]
-    NotARepository {
-        /// The folder that was asked about.
-        path: PathBuf,
-    },
+    NotARepository { path: PathBuf },
     /// The repository belongs to another user, and git will not read it.
     #[error("the repository at {} belongs to another user", path.display())]
-    DubiousOwnership {
-        /// The top of the repository.
-        path: PathBuf,
-    },
-    /// There is nothing to start from yet.
+    DubiousOwnership { path: PathBuf },
     #[error("the repository at {} has no commit to start from", path.display())]
     NoCommits {
         /// The folder that was asked about, or the address.
         path: PathBuf,
     },
-    /// No branch can be made in it.
     #[error("the repository is not writable: {}", path.display())]
-    NotWritable {
-        /// The folder in it that is closed.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    NotWritable { path: PathBuf, source: io::Error },
     /// History is cut off, and merges would go wrong.
     #[error("the repository at {} is a shallow clone", path.display())]
-    Shallow {
-        /// The folder that was asked about.
-        path: PathBuf,
-    },
-    /// The base names no commit.
+    Shallow { path: PathBuf },
     #[error("base {base:?} is not a branch, tag or commit of this repository")]
-    BaseNotFound {
-        /// What was asked for.
-        base: String,
-    },
+    BaseNotFound { base: String },
     /// A branch stands where a folder of branches has to be.
     #[error("branch {branch:?} prevents creating branch {wanted:?}")]
     PrefixTaken {
@@ -60,58 +40,31 @@ pub enum StoreError {
     },
     /// Some of its objects are on a server only.
     #[error("{} is a partial clone; Pleach needs all objects", path.display())]
-    Partial {
-        /// The folder.
-        path: PathBuf,
-    },
+    Partial { path: PathBuf },
     /// There is no remote to fetch from.
     #[error("the repository at {} has no remote \"origin\" to fetch from", path.display())]
-    NoOrigin {
-        /// The folder that was asked about.
-        path: PathBuf,
-    },
+    NoOrigin { path: PathBuf },
     /// The project is an address, so there is no repository of the user to bring a branch to.
     #[error("{} was cloned from a URL: there is no checkout of yours to create a branch in", address.as_str())]
-    NoCheckout {
-        /// The address of the project.
-        address: Address,
-    },
+    NoCheckout { address: Address },
     /// There is no repository, and what was asked for needs one.
     #[error("{} is not a git repository: there are no branches to create or push", path.display())]
-    PlainFolder {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// What was given as an address is none.
+    PlainFolder { path: PathBuf },
     #[error(transparent)]
     BadAddress(#[from] BadAddress),
     /// A server wants a login that it did not get.
     #[error("{host} {problem}")]
-    Login {
-        /// The server.
-        host: String,
-        /// What is the matter with the login.
-        problem: LoginProblem,
-    },
+    Login { host: String, problem: LoginProblem },
     /// The other repository could not be read.
     #[error("could not fetch from {}", address.as_str())]
-    Unreachable {
-        /// Where it should be.
-        address: Address,
-        /// What git said.
-        source: GitError,
-    },
+    Unreachable { address: Address, source: GitError },
     /// Files of the store could not be written or read.
     #[error("could not {doing} {}", path.display())]
     Io {
-        /// What was attempted.
         doing: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// Git itself failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -119,10 +72,8 @@ pub enum StoreError {
 /// What is the matter with a login.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoginProblem {
-    /// Nobody knows one.
     #[error("requires a login, and none was found")]
     Missing,
-    /// It was refused.
     #[error("did not accept the login{}", from.as_ref().map(|from| format!(" from {from}")).unwrap_or_default())]
     Rejected {
         /// Where it was found, if not by git itself.
@@ -134,7 +85,6 @@ pub enum LoginProblem {
 }
 
 impl LoginProblem {
-    /// A stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Missing => "no_login",
@@ -145,7 +95,6 @@ impl LoginProblem {
 }
 
 impl StoreError {
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NotARepository { .. } => {

@@ -20,7 +20,6 @@ pub struct ServerBranches {
 }
 
 impl ServerBranches {
-    /// What all of them are at.
     pub fn tips(&self) -> Vec<CommitId> {
         let tips = self.branches.iter().map(|(_, commit)| commit.clone());
         // It may have moved on before it was fetched.
@@ -28,7 +27,6 @@ impl ServerBranches {
         tips.chain(target).collect()
     }
 
-    /// What a branch is at.
     pub fn tip_of(&self, branch: &str) -> Option<&CommitId> {
         let full = format!("refs/heads/{branch}");
         let found = self.branches.iter().find(|(name, _)| *name == full);

@@ -71,7 +71,6 @@ impl fmt::Display for Unpushed {
     }
 }
 
-/// A number of commits in words.
 pub fn count_of_commits(number: usize) -> String {
     match number {
         1 => "1 commit".to_owned(),

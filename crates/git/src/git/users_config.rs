@@ -50,7 +50,6 @@ impl UsersConfig {
         Ok(Self { settings })
     }
 
-    /// The value that counts.
     pub(crate) fn value(&self, key: &str) -> Option<&str> {
         let mut all = self.settings.iter().rev();
         all.find(|setting| setting.key == key)
@@ -62,7 +61,6 @@ impl UsersConfig {
         Identity::from_settings(owned("user.name"), owned("user.email"))
     }
 
-    /// Whether the user has switched something on.
     pub(crate) fn is_on(&self, key: &str) -> bool {
         let mut all = self.settings.iter().rev();
         let said = all.find(|setting| setting.key == key && !setting.is_of_call);

@@ -1,6 +1,6 @@
 //! Asks git itself for a merge, where only git knows the answer.
 //!
-//! Everything that it writes stays in the loom.
+//! Everything that it writes stays in the weave folder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,7 +36,6 @@ impl MergeAnswer {
     }
 }
 
-/// What is to be merged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MergeQuestion {
     /// The commit to compare with, or the one that git finds.
@@ -47,7 +46,6 @@ pub(super) struct MergeQuestion {
     pub(super) attributes: ObjectId,
 }
 
-/// Merges two commits.
 pub(super) fn ask(
     weave_folder: &WeaveFolder,
     question: MergeQuestion,
@@ -125,6 +123,7 @@ pub(super) fn ask_many(
     let call = weave_folder
         .call()
         .env("GIT_ATTR_SOURCE", attributes.to_string())
+        // With `--stdin` git separates by NUL, and tells messages of conflicts, without being told to.
         .args(["merge-tree", "--write-tree", "--stdin"])
         .stdin(lines);
     let output = call.run()?;
@@ -164,6 +163,7 @@ fn answers(printed: &[u8], wanted: usize) -> Result<Vec<MergeAnswer>, WeaveError
         let tree = records.next().and_then(|id| ObjectId::from_hex(id).ok());
         answers.push(match (verdict, tree) {
             (Some(b"1"), Some(tree)) => {
+                // An empty record ends each answer; that of a conflict goes with its messages.
                 records.next();
                 MergeAnswer::Clean(tree)
             }
@@ -229,6 +229,7 @@ pub(super) fn colliding(
         "--stdin",
         "--name-only",
         "--no-messages",
+        // One pair without a common commit would end git, and with it the answers about all others.
         "--allow-unrelated-histories",
     ];
     let call = weave_folder

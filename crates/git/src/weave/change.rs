@@ -38,7 +38,6 @@ pub(super) struct TreeDiff {
     pub(super) gone: Vec<BString>,
 }
 
-/// Compares two trees.
 pub(super) fn diff(
     objects: &WeaveObjects,
     old: Option<ObjectId>,

@@ -33,7 +33,6 @@ pub(super) fn paths_of(files: &[ConflictedFile]) -> Vec<String> {
 pub struct ConflictedFile {
     /// Its path; what is not UTF-8 is shown as a mark.
     pub path: String,
-    /// In which way the sides disagree.
     pub kind: ConflictKind,
 }
 
@@ -42,7 +41,6 @@ pub struct ConflictedFile {
 pub enum ConflictKind {
     /// Both changed the same lines, or both made the file.
     Content,
-    /// One changed it, one deleted it.
     ModifyDelete,
     /// One or both renamed it, or the folder that it is in.
     Rename,
@@ -52,7 +50,6 @@ pub enum ConflictKind {
     Submodule,
     /// Both changed a file that has no lines.
     Binary,
-    /// One has a file where the other has a folder.
     FileAndFolder,
     /// The two histories have nothing in common.
     Unrelated,
@@ -78,7 +75,6 @@ impl ConflictKind {
         })
     }
 
-    /// The word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Content => "content",

@@ -94,7 +94,6 @@ impl Deflater {
 /// Objects in one stream.
 pub(super) struct Pack {
     pub(super) bytes: Vec<u8>,
-    /// Where each begins.
     starts: Vec<u32>,
     sum: ObjectId,
 }

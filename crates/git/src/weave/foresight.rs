@@ -57,6 +57,7 @@ impl Weaving<'_> {
     ) -> Result<bool, WeaveError> {
         let base_tree = self.base_tree(place)?;
         let Some(base_tree) = base_tree.filter(|tree| self.ours.contains_key(tree)) else {
+            // To know our side against that base would take a comparison of whole trees, for a guess.
             return Ok(true);
         };
         let theirs = self.theirs(place, base_tree)?;
@@ -66,6 +67,7 @@ impl Weaving<'_> {
             .iter()
             .any(|change| is_about_attributes(&change.path))
         {
+            // Contents merge as attributes say, and all questions go with those of the tip.
             return Ok(false);
         }
         let ours = &self.ours[&base_tree];

@@ -16,13 +16,11 @@ pub(super) struct Lineage {
 /// Where a branch parted from what is woven so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Parting {
-    /// It brings nothing new.
     AlreadyIn,
     /// Every commit that it brings comes after this one.
     At(ObjectId),
     /// There are several such commits; some may come before others.
     Several(Vec<ObjectId>),
-    /// It has nothing in common.
     Nowhere,
 }
 

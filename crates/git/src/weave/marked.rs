@@ -27,7 +27,6 @@ pub struct MarkedSide<'a> {
 pub struct MarkedMerge {
     /// Everything that merges, and files that hold both sides between marks.
     pub(crate) tree: TreeId,
-    /// The files that do not merge, by path.
     pub files: Vec<Unmerged>,
 }
 
@@ -38,7 +37,6 @@ pub struct Unmerged {
     pub kind: ConflictKind,
     /// What the base, ours and theirs have there, as far as they have it.
     pub stages: Vec<ConflictStage>,
-    /// What the tree has there.
     pub marked: Option<Content>,
 }
 

@@ -110,7 +110,6 @@ impl WeaveObjects {
         })
     }
 
-    /// A commit as it is stored.
     pub(super) fn commit_text(&self, id: ObjectId) -> Result<Rc<[u8]>, WeaveError> {
         self.read(id, Kind::Commit)
     }
@@ -219,7 +218,6 @@ impl WeaveObjects {
         Ok(id)
     }
 
-    /// The content of a file.
     pub(super) fn file(&self, file: TreeLeaf) -> Result<Rc<[u8]>, WeaveError> {
         self.content(file.id)
     }
@@ -236,7 +234,6 @@ impl WeaveObjects {
         Ok(header.map_err(failed("read object", id))?.size)
     }
 
-    /// Takes an object into memory.
     pub(super) fn put(&self, kind: Kind, data: Vec<u8>) -> Result<ObjectId, WeaveError> {
         let id = gix_object::compute_hash(self.kind, kind, &data)
             .map_err(failed("name object", self.kind.null()))?;
@@ -313,7 +310,6 @@ impl WeaveObjects {
         Ok(())
     }
 
-    /// Lets git see one object.
     pub(super) fn show(&self, id: ObjectId) -> Result<(), WeaveError> {
         let fresh = self.fresh.borrow();
         let Some((kind, data)) = fresh.get(&id) else {

@@ -21,16 +21,13 @@ use crate::git::{CommitId, TreeId, parse_id};
 /// A tree, and the one that it began as.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChangedTree {
-    /// What it began as.
     pub basis: TreeId,
-    /// What it is now.
     pub tree: TreeId,
 }
 
 /// Two pieces of work that do not merge.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Collision {
-    /// The place of the first.
     pub one: usize,
     /// The place of the second, which comes later.
     pub other: usize,
@@ -53,7 +50,6 @@ type PairVerdicts = HashMap<[ObjectId; 3], PairVerdict>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PairVerdict {
     Clean,
-    /// These files conflict.
     Conflict(Vec<String>),
 }
 
@@ -86,7 +82,6 @@ impl PairCache {
 /// What a tree is on top of another one than it began as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RebasedTree {
-    /// This tree.
     To(TreeId),
     /// It does not go there, because of these files.
     Conflict(Vec<String>),
@@ -104,12 +99,10 @@ impl<'l> Pairwise<'l> {
         Ok(Self { weaving })
     }
 
-    /// The tree of a commit.
     pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, WeaveError> {
         tree_id(self.weaving.objects.commit(object_id(commit))?.tree)
     }
 
-    /// The paths that work changed.
     pub fn changed(&self, work: &ChangedTree) -> Result<Vec<String>, WeaveError> {
         let found = self.diff(work)?;
         let paths = found.changes.iter();

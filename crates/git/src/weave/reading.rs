@@ -33,7 +33,6 @@ pub enum TreeItemKind {
     File,
     /// A symbolic link; its content is where it leads.
     Link,
-    /// A commit of another repository.
     Submodule,
 }
 

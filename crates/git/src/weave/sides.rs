@@ -23,16 +23,13 @@ pub(super) struct OurChanges {
 pub(super) enum SidesMeeting {
     /// The result is our tree with these changes.
     Disjoint {
-        /// What only they changed.
         theirs: Vec<TreeChange>,
         /// Files whose content both changed: base, ours, theirs.
         both: Vec<BothChanged>,
     },
     /// They removed files that we changed, and added none that these could have become.
     Conflicting {
-        /// The files.
         files: Vec<BString>,
-        /// Files whose content both changed.
         both: Vec<BothChanged>,
     },
     /// Only git knows.
@@ -103,12 +100,14 @@ impl OurChanges {
         let mut apart = Vec::with_capacity(theirs.changes.len());
         let mut both = Vec::new();
         let mut torn = Vec::new();
+        // Git may take a file that they added for one that they removed, and would carry our change of it there.
         let adds = theirs.changes.iter().any(TreeChange::is_addition);
         for change in &theirs.changes {
             match self.changes.get(&change.path) {
                 None => apart.push(change.clone()),
                 Some(ours) if !adds && is_torn(change, *ours) => torn.push(change.path.clone()),
                 Some(ours) => match both_edit(change, *ours) {
+                    // Our tree has that edit already.
                     Some(file) if file.ours == file.theirs => {}
                     Some(file) => both.push(file),
                     None => return SidesMeeting::Entangled,

@@ -24,7 +24,6 @@ use crate::git::{CommitId, GitError};
 /// Our side is remembered against so many bases; others are found again by looking.
 const MOST_BASES: usize = 16;
 
-/// A weaving that is under way.
 pub(super) struct Weaving<'w> {
     pub(super) weave_folder: &'w WeaveFolder,
     pub(super) objects: WeaveObjects,
@@ -32,7 +31,6 @@ pub(super) struct Weaving<'w> {
     pub(super) commits: Vec<Commit>,
     pub(super) onto: Commit,
     pub(super) lineage: Lineage,
-    /// The tree so far.
     pub(super) tip: ObjectId,
     pub(super) steps: Vec<WeaveStep>,
     pub(super) outcomes: Vec<StrandOutcome>,
@@ -71,7 +69,6 @@ pub(super) enum StepHistory {
 pub(super) enum Merged {
     Clean {
         tree: ObjectId,
-        /// What changed on our side.
         changes: Vec<TreeChange>,
     },
     Conflict(Vec<ConflictedFile>),
@@ -191,6 +188,7 @@ impl<'w> Weaving<'w> {
         if changes.iter().any(is_about_attributes) {
             self.foreseen.clear();
         }
+        // Commits that stay out of the history must not count as a merge base of the strands to come.
         if history == StepHistory::Joined {
             self.lineage.weave(&brought);
         }
@@ -277,6 +275,7 @@ impl<'w> Weaving<'w> {
                 }
                 self.put_on(tip, theirs)
             }
+            // Where git renormalizes, a change of nothing but line ends does not keep a file that they removed.
             SidesMeeting::Conflicting { files, both } if !self.weave_folder.does_renormalize() => {
                 let mut conflicts: Vec<ConflictedFile> = files.iter().map(torn).collect();
                 if !both.is_empty()

@@ -11,41 +11,24 @@ use crate::weave::WeaveError;
 pub enum WorktreeError {
     /// Something is there already, and it may hold work.
     #[error("could not create a worktree: {} already exists", path.display())]
-    Exists {
-        /// What is in the way.
-        path: PathBuf,
-    },
-    /// The proof is of another worktree.
+    Exists { path: PathBuf },
     #[error("could not remove {}: its files are not kept yet", path.display())]
-    NotKept {
-        /// The worktree.
-        path: PathBuf,
-    },
+    NotKept { path: PathBuf },
     /// A folder cannot be told to be like a fresh one.
     #[error("could not reuse {}: {why}", path.display())]
-    Unfit {
-        /// The folder, or something in it.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: &'static str,
-    },
+    Unfit { path: PathBuf, why: &'static str },
     /// What is in a worktree could not be kept, so it stays.
     #[error(transparent)]
     Capture(Box<CaptureError>),
     /// Files could not be written or moved.
     #[error("could not {doing} {}", path.display())]
     Io {
-        /// What was attempted.
         doing: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Git itself failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -55,18 +38,9 @@ pub enum WorktreeError {
 pub enum CaptureError {
     /// The folder with the work is gone, or is no folder any more.
     #[error("could not capture the work: {} is not a folder any more", path.display())]
-    Gone {
-        /// Where the worktree was.
-        path: PathBuf,
-    },
-    /// Files could not be read.
+    Gone { path: PathBuf },
     #[error("could not read {}", path.display())]
-    Io {
-        /// What was to be read.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// Something is in the place of a file that git has no room for.
     #[error("could not capture the work: {} is a pipe, a socket or a device now", path.display())]
     Special {
@@ -75,26 +49,17 @@ pub enum CaptureError {
     },
     /// Git refuses a name, because some system would take it for its own folder.
     #[error("could not capture the work: git takes no file named {}", path.display())]
-    Name {
-        /// The file.
-        path: PathBuf,
-    },
+    Name { path: PathBuf },
     /// A file that Git LFS keeps was changed.
     #[error(
         "could not capture the work: {} belongs to Git LFS, and its content cannot be stored",
         path.display()
     )]
-    LargeFile {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The store failed.
+    LargeFile { path: PathBuf },
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Objects could not be read.
     #[error(transparent)]
     Objects(Box<WeaveError>),
-    /// Git itself failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }

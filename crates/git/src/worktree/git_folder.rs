@@ -46,7 +46,6 @@ pub(crate) struct LeftCommits {
 }
 
 impl Worktree {
-    /// The commits that whoever worked here left in the git folder.
     pub(crate) fn left_commits(&self) -> LeftCommits {
         left_commits(&self.git_folder)
     }
@@ -67,7 +66,6 @@ impl Worktree {
     }
 }
 
-/// Where the git folders of worktrees are.
 pub(super) fn git_folders(store: &Store) -> PathBuf {
     store.home().join("agents")
 }

@@ -16,7 +16,6 @@ const LONGEST_REF: u64 = 4096;
 /// Whether an agent worked on top of what it was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentHistory {
-    /// It did.
     Continued,
     /// It left or rewrote it; its files were taken as they are and its own commits are kept.
     Abandoned,

@@ -10,7 +10,6 @@ use super::git_folder::git_folders;
 use super::{Worktree, WorktreeSpec};
 use crate::git::{CommitId, Store, ref_segment};
 
-/// Whose a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FolderOwner {
     /// Ours: made for a task, and taken away when what is in it is kept.

@@ -42,9 +42,7 @@ enum IncludedKind {
 /// Something that does not come along.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotCopied {
-    /// The path within the checkout.
     pub path: PathBuf,
-    /// Why not.
     pub why: NotCopiedReason,
 }
 
@@ -53,13 +51,11 @@ pub struct NotCopied {
 pub enum NotCopiedReason {
     /// It is a link to something that is not part of the checkout.
     LeadsOutside,
-    /// It is a repository of its own.
     Repository,
     /// It would become part of the task's work.
     NotIgnored,
     /// Its folder is a link or a file there.
     InTheWay,
-    /// It is gone or cannot be read.
     Unreadable(String),
 }
 
@@ -158,7 +154,6 @@ impl Included {
         &self.left_out
     }
 
-    /// The paths that come along.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.entries.iter().map(|entry| entry.path.as_path())
     }

@@ -22,7 +22,6 @@ fn is_for_resolving(branch: &str) -> bool {
 /// A worktree, or what is left of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedWorktree {
-    /// Where its files are or were.
     pub path: PathBuf,
     /// The branch that it was made for, if Pleach made it.
     pub branch: Option<String>,
@@ -30,11 +29,9 @@ pub struct ListedWorktree {
     pub head: Option<CommitId>,
     /// The commit that it started from, if Pleach made it.
     pub basis: Option<CommitId>,
-    /// What is there of it.
     pub state: TreeState,
     /// Whether nothing of an agent's makes git run a program there.
     pub is_safe: bool,
-    /// How long it has been there.
     pub age: Option<Duration>,
 }
 

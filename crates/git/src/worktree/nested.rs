@@ -73,7 +73,6 @@ fn is_git_folder(path: &Path) -> bool {
     name.starts_with(b".git")
 }
 
-/// What was found in one folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum FolderState {
     Nothing,

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use crate::git::{CommitId, Store};
 
-/// One worktree, as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WorktreeRecord {
     pub(super) stage: WorktreeStage,
@@ -65,7 +64,6 @@ impl WorktreeRecord {
         })
     }
 
-    /// Replaces the record as a whole.
     pub(super) fn save(&self, store: &Store, id: &str) -> io::Result<()> {
         let folder = folder(store);
         fs::create_dir_all(&folder)?;

@@ -16,7 +16,6 @@ use crate::git::Store;
 /// What was done so that git runs nothing of an agent's.
 #[derive(Debug, Default)]
 pub struct MadeSafe {
-    /// The repositories besides the worktree's own.
     pub nested: NestedRepositories,
     /// The agent's own git folder, where commits in it could not be kept otherwise.
     pub saved: Option<PathBuf>,
@@ -118,7 +117,6 @@ fn mark_of(store: &Store, id: &str) -> PathBuf {
     marks(store).join(id)
 }
 
-/// Where agents cannot write.
 fn marks(store: &Store) -> PathBuf {
     store.home().join("safe")
 }

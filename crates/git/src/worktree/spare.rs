@@ -111,7 +111,6 @@ impl Spare {
         &self.index
     }
 
-    /// Gives the files the place of a worktree.
     pub(super) fn move_to(&self, path: &Path) -> io::Result<()> {
         fs::rename(self.tree(), path)?;
         crash_point(CrashPoint::SpareMoved);

@@ -163,7 +163,6 @@ pub(super) fn unfit(path: &Path, why: &'static str) -> WorktreeError {
     WorktreeError::Unfit { path, why }
 }
 
-/// Shows everything in a folder.
 fn read_folder(
     folder: BorrowedFd<'_>,
     buffer: &mut Vec<u8>,

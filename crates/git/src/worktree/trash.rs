@@ -18,7 +18,6 @@ use crate::git::{Store, StoreError};
 /// Begins the names of folders that wait for their deletion.
 const PREFIX: &str = ".trash-";
 
-/// Something that can go.
 #[derive(Debug)]
 pub(super) enum TrashItem {
     /// A file or a folder with everything in it.

@@ -25,7 +25,6 @@ pub struct TaskRow {
     pub project: String,
     /// The path of the plan file, or `PlanOrigin::BOARD`.
     pub plan: String,
-    /// Its id in that plan.
     pub key: String,
     pub title: String,
     pub details: String,
@@ -58,7 +57,6 @@ pub struct FileFields {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InBatch {
     pub batch: u32,
-    /// Its id there.
     pub task: TaskId,
     pub number: BatchNumber,
     /// Where it stands; none where only its history tells.
@@ -66,7 +64,6 @@ pub struct InBatch {
     pub outcome: Option<String>,
     /// The last entry of the log that moved it.
     pub told_seq: u64,
-    /// When the batch was made.
     pub created_at: u64,
 }
 
@@ -75,7 +72,6 @@ pub struct InBatch {
 pub struct Holder {
     pub batch: u32,
     pub number: BatchNumber,
-    /// The id of the task there.
     pub task: TaskId,
 }
 
@@ -164,7 +160,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// One task, if there is one of that id.
     pub fn task(self, id: &str) -> Result<Option<TaskRow>, DatabaseError> {
         let sql = format!("SELECT {COLUMNS} FROM board_task WHERE id = ?1");
         self.ask("find a task", |connection| {
@@ -362,7 +357,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// A batch with its events.
     pub fn batch(self, id: u32) -> Result<LoadedBatch, DatabaseError> {
         self.ask("load a batch", |connection| {
             let sql = "SELECT project, repository, plan, record, created_at, number FROM batch

@@ -13,28 +13,20 @@ use super::{Database, DatabaseError, now};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BoardEvent {
-    /// A task came onto the board.
     TaskCreated {
-        /// Its id.
         task: String,
-        /// The task as it is shown to programs.
         shown: Value,
     },
     /// A task on the board is another one than before.
     TaskUpdated {
-        /// Its id.
         task: String,
-        /// The task as it is shown to programs.
         shown: Value,
     },
-    /// A task is gone from the board.
     TaskDeleted {
-        /// Its id.
         task: String,
     },
     /// A project was added, renamed, cloned or hidden, or has other plan files.
     ProjectUpdated {},
-    /// Settings are others than before.
     SettingsUpdated {
         /// The settings as they are shown to programs.
         settings: Value,

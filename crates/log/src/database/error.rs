@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{ErrorCode, ffi};
 
-/// What can go wrong with the database.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// A later version of Pleach wrote it.
@@ -15,102 +14,65 @@ pub enum DatabaseError {
         path.display()
     )]
     Newer {
-        /// The file.
         path: PathBuf,
         /// The version it has.
         found: u32,
         /// The latest version that this program knows.
         known: u32,
     },
-    /// It is no database, or a broken one.
     #[error("{} is damaged, or not a Pleach database", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         source: rusqlite::Error,
     },
-    /// It may not be written to.
     #[error("could not {doing}: {} is not writable", path.display())]
     NotWritable {
-        /// What was attempted.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There is no room for it.
     #[error("could not {doing}: no space left for {}", path.display())]
     NoRoom {
-        /// What was attempted.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: rusqlite::Error,
     },
     /// Somebody else kept writing to it.
     #[error("could not {doing}: {} is locked", path.display())]
     Locked {
-        /// What was attempted.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: rusqlite::Error,
     },
-    /// The file system cannot hold it.
     #[error("could not use a write-ahead log for {}", path.display())]
-    NoLog {
-        /// The file.
-        path: PathBuf,
-    },
+    NoLog { path: PathBuf },
     /// The task is in a batch that is not over.
     #[error("task {task} is in batch {batch}, which is still running")]
-    TaskBusy {
-        /// The task.
-        task: TaskId,
-        /// The batch that has it.
-        batch: BatchNumber,
-    },
+    TaskBusy { task: TaskId, batch: BatchNumber },
     /// The same request made a batch before.
     #[error("this request already created batch {batch}")]
-    RequestKnown {
-        /// The batch.
-        batch: u32,
-    },
-    /// There is no such batch.
+    RequestKnown { batch: u32 },
     #[error("batch {0} not found")]
     NoBatch(u32),
     /// An event in it cannot be understood.
     #[error("could not read event {seq} of {}", path.display())]
     StrangeEvent {
-        /// The number of the event.
         seq: u64,
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         source: serde_json::Error,
     },
     /// A file beside it could not be made.
     #[error("could not {doing} {}", path.display())]
     Io {
-        /// What was attempted.
         doing: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
     /// Anything else.
     #[error("could not {doing} in {}", path.display())]
     Sqlite {
-        /// What was attempted.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What `SQLite` said.
         source: rusqlite::Error,
     },
 }
@@ -124,7 +86,6 @@ impl DatabaseError {
         )
     }
 
-    /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Newer { .. } => Some("update Pleach"),
@@ -146,7 +107,6 @@ impl DatabaseError {
         }
     }
 
-    /// Whether trying once more may help.
     pub(super) fn is_locked(&self) -> bool {
         matches!(self, Self::Locked { .. })
     }

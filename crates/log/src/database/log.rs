@@ -25,16 +25,13 @@ pub struct LogEntry {
     pub project: Option<String>,
     /// The batch it belongs to, if it belongs to one.
     pub batch: Option<u32>,
-    /// What happened.
     pub what: Logged,
 }
 
 /// What a line of the log says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Logged {
-    /// Something happened to a batch.
     Batch(StoredEvent),
-    /// Something happened to no batch.
     Board(BoardEvent),
 }
 

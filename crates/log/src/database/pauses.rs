@@ -14,11 +14,9 @@ use super::{Database, DatabaseError, now};
 /// How long an agent may not work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentPause {
-    /// The agent's name.
     pub agent: String,
     /// Until then, in milliseconds since 1970.
     pub until: u64,
-    /// What it said.
     pub because: String,
 }
 

@@ -11,10 +11,8 @@ use rusqlite::params;
 use super::error::Stop;
 use super::{Database, DatabaseError, now};
 
-/// A task that is marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedTask {
-    /// Its id in its plan.
     pub id: TaskId,
     /// Its title, where that is what tells it apart.
     pub title: Option<String>,
@@ -25,7 +23,6 @@ pub struct MarkedTask {
 pub struct PlanMark {
     /// The title of the task then, where that is what tells it apart.
     pub title: Option<String>,
-    /// What it is.
     pub status: TaskStatus,
     /// When that was said, in milliseconds since 1970.
     pub at: u64,

@@ -12,7 +12,6 @@ use super::DatabaseError;
 use super::board::BoardTables;
 use super::read::{path_in, unsigned_in};
 
-/// A project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectRow {
     /// The name of its store.
@@ -34,7 +33,6 @@ pub enum CloneState {
     Ready,
     /// Somebody was at it when this was written.
     UnderWay,
-    /// It did not come, and why.
     Failed(String),
 }
 
@@ -60,7 +58,6 @@ pub enum PlanRow {
 const COLUMNS: &str = "id, folder, url, name, added_at, hidden, clone, clone_error";
 
 impl BoardTables<'_> {
-    /// All projects, the oldest first.
     pub fn projects(self) -> Result<Vec<ProjectRow>, DatabaseError> {
         let sql = format!("SELECT {COLUMNS} FROM project ORDER BY added_at, id");
         self.ask("list projects", |connection| {
@@ -70,7 +67,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// A project, if there is one of that id.
     pub fn project(self, id: &str) -> Result<Option<ProjectRow>, DatabaseError> {
         let sql = format!("SELECT {COLUMNS} FROM project WHERE id = ?1");
         self.ask("find a project", |connection| {

@@ -16,81 +16,60 @@ use super::{BatchTask, Database, DatabaseError, StoredEvent};
 /// A batch with everything that happened to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadedBatch {
-    /// Its id.
     pub id: u32,
-    /// Its number within the project.
     pub number: BatchNumber,
-    /// The project it belongs to.
     pub project: String,
-    /// The user's repository.
     pub repository: PathBuf,
     /// The plan, by its name within the project.
     pub plan: String,
-    /// What was stored when it was made.
     pub record: String,
     /// When it was made, in milliseconds since 1970.
     pub created_at: u64,
-    /// Its events, in order.
     pub events: Vec<StoredEvent>,
 }
 
 /// A batch in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchRow {
-    /// Its id.
     pub id: u32,
-    /// Its number within the project.
     pub number: BatchNumber,
-    /// The project it belongs to.
     pub project: String,
-    /// The user's repository.
     pub repository: PathBuf,
     /// The plan, by its name within the project.
     pub plan: String,
-    /// The word of its status.
     pub status: String,
     /// When it was made, in milliseconds since 1970.
     pub created_at: u64,
-    /// When it ended, if it did.
     pub ended_at: Option<u64>,
 }
 
 /// The batch that executes, or executed, the execution plan of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutionRow {
-    /// The batch.
     pub batch: u32,
     /// The revision of the plan that it was made for.
     pub revision: String,
-    /// Whether it is not over.
     pub is_open: bool,
 }
 
 /// Which batches to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BatchFilter<'a> {
-    /// Those of this project only.
     pub project: Option<&'a str>,
-    /// All, or those that are not over.
     pub among: BatchScope,
 }
 
 /// Which batches to look among.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BatchScope {
-    /// All that are known.
     #[default]
     All,
-    /// Those that are not over.
     Open,
 }
 
-/// What a process is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProcessPurpose {
-    /// That attempt on a task.
     Attempt(TaskId, u32),
-    /// That run of the tests.
     Probe(u32),
 }
 
@@ -100,11 +79,9 @@ pub(super) const OF_PROBES: &str = "";
 /// A process of a batch, so that nobody mistakes another one for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotedProcess {
-    /// What it is for.
     pub whose: ProcessPurpose,
     /// The boot of the machine that it belongs to.
     pub boot_id: String,
-    /// Its process id.
     pub pid: i32,
     /// When it started, in the kernel's ticks since boot.
     pub start_time: u64,
@@ -184,7 +161,6 @@ impl Database {
         })
     }
 
-    /// What people call a batch.
     pub fn number_of(&self, batch: u32) -> Result<Option<BatchNumber>, DatabaseError> {
         self.read("find a batch", |connection| {
             let sql = "SELECT number FROM batch WHERE id = ?1";
@@ -240,7 +216,6 @@ impl Database {
         })
     }
 
-    /// The processes that were noted for a batch.
     pub fn processes(&self, batch: u32) -> Result<Vec<NotedProcess>, DatabaseError> {
         self.read("list the processes", |connection| {
             let mut select = connection.prepare(

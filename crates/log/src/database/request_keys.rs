@@ -10,13 +10,11 @@ use super::{Database, now};
 /// So long a request can be repeated, in milliseconds.
 const KEPT: u64 = 7 * 24 * 60 * 60 * 1_000;
 
-/// The longest key.
 const LONGEST: usize = 200;
 
 /// What tells a request apart from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestKey {
-    /// What whoever asks has called it.
     pub key: String,
     /// A hash of what it asks for.
     pub fingerprint: String,
@@ -25,7 +23,6 @@ pub struct RequestKey {
 /// What a batch is made for, besides its tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Provenance {
-    /// The request, if it may be repeated.
     pub key: Option<RequestKey>,
     /// The revision of the project's execution plan, if the batch executes that.
     pub execution_plan: Option<String>,

@@ -6,7 +6,6 @@ use super::error::Stop;
 use super::{Database, DatabaseError, now};
 
 impl Database {
-    /// Whether a person trusts a project with something.
     pub fn is_trusted(&self, project: &str, fingerprint: &str) -> Result<bool, DatabaseError> {
         let read = || -> Result<bool, Stop> {
             let mut select = self

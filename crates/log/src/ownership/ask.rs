@@ -20,7 +20,6 @@ const OPENING: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_ANSWER: u64 = 1 << 20;
 
-/// A request as it is sent.
 #[derive(Debug, Serialize)]
 struct SentRequest<'r> {
     key: &'r Key,
@@ -40,25 +39,21 @@ pub enum Request {
     },
     /// Start nothing new, and finish what runs.
     Stop,
-    /// Stop a task, or everything.
     Cancel {
         /// The task, or none for the whole batch.
         task: Option<TaskId>,
         /// What becomes of the batch branch.
         rollback: Rollback,
     },
-    /// Try tasks again.
     Retry {
         /// Which; none means all that did not make it.
         tasks: Vec<TaskId>,
     },
     /// Weave what a person made of a conflict.
     Resolve {
-        /// Whose.
         task: TaskId,
         /// The commit, which the store has.
         commit: Commit,
-        /// The commit it was made on.
         basis: Commit,
     },
 }
@@ -67,23 +62,18 @@ pub enum Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It is done.
     Done {
-        /// What was done.
         message: String,
     },
-    /// It cannot be done.
     Refused {
         /// The reason, as a stable word.
         code: String,
         /// The reason, for people.
         message: String,
-        /// What to do about it.
         hint: Option<String>,
     },
 }
 
-/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// No living process has the batch.
@@ -91,20 +81,10 @@ pub enum AskError {
     NobodyThere(PathBuf),
     /// The owner died before it answered, or would not listen; whether it did what was asked is not known.
     #[error("the process that runs the batch of {} exited before it answered", folder.display())]
-    Broken {
-        /// The folder of the batch.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Broken { folder: PathBuf, source: io::Error },
     /// The owner lives, but its door does not open.
     #[error("could not reach the process that runs the batch of {}", folder.display())]
-    Closed {
-        /// The folder of the batch.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Closed { folder: PathBuf, source: io::Error },
     /// The owner is of a version that knew no keys.
     #[error("an older version of Pleach runs the batch of {}", .0.display())]
     Older(PathBuf),

@@ -57,7 +57,6 @@ impl Reply {
 /// Somebody who asked for something without the key.
 #[derive(Debug, Clone, Copy)]
 pub struct KeylessClient {
-    /// Their process.
     pub pid: i32,
 }
 
@@ -122,7 +121,6 @@ fn listen(held: &OwnedBatch) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// What is done with those who come.
 struct RequestReader<Hear, Away> {
     key: Key,
     hear: Hear,

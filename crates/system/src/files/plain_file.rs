@@ -61,7 +61,6 @@ pub fn open_folder(parent: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     Ok(openat(parent, name, flags, Mode::empty())?)
 }
 
-/// The names in a folder.
 pub fn names(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {

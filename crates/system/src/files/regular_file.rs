@@ -54,7 +54,6 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, Unreadable> {
     Ok(bytes)
 }
 
-/// Reads a file of settings as text.
 pub fn read_settings(path: &Path) -> io::Result<String> {
     let bytes = read(path, LARGEST_SETTINGS)?;
     String::from_utf8(bytes)

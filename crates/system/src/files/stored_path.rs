@@ -15,7 +15,6 @@ enum PathText {
     Bytes(Vec<u8>),
 }
 
-/// Writes a path.
 pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     match path.to_str() {
         Some(text) => to.serialize_str(text),
@@ -23,7 +22,6 @@ pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     }
 }
 
-/// Reads a path.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
     Ok(match PathText::deserialize(from)? {
         PathText::Text(text) => PathBuf::from(text),

@@ -65,7 +65,6 @@ impl Confinement {
 /// The version of the kernel's Landlock, as far as it matters here: up to 6, which is that of Linux 6.12, and zero
 /// where there is none.
 pub fn landlock_version() -> usize {
-    /// What each version brought.
     const STEPS: [fn(Ruleset) -> Result<Ruleset, RulesetError>; 6] = [
         |ruleset| ruleset.handle_access(AccessFs::WriteFile),
         |ruleset| ruleset.handle_access(AccessFs::Refer),
@@ -84,7 +83,6 @@ pub fn landlock_version() -> usize {
     })
 }
 
-/// Whether the kernel can hold anybody.
 pub fn is_available() -> bool {
     landlock_version() > 0
 }

@@ -23,6 +23,7 @@ pub(super) enum Descendants {
 /// Collects the dead, telling of each, and whether anybody is left.
 pub(super) fn collect(mut dead: impl FnMut(Pid, WaitStatus)) -> io::Result<Descendants> {
     loop {
+        // Any child, adopted ones too: a thread that waited for a child of its own would find it collected.
         match wait(WaitOptions::NOHANG) {
             Ok(Some((pid, status))) => dead(pid, status),
             Ok(None) => return Ok(Descendants::Remain),
@@ -62,7 +63,6 @@ pub(super) fn ask_to_end(leader: Option<Pid>) -> io::Result<Vec<ProcessEntry>> {
     Ok(members)
 }
 
-/// Kills everybody.
 pub(super) fn kill() -> io::Result<()> {
     let own = own_number();
     freeze(&[], |entry| entry.parent == own)?.kill();

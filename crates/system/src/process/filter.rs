@@ -10,7 +10,6 @@ use crate::process::SystemCalls;
 
 /// Numbers of system calls on one architecture.
 struct Calls {
-    /// The kernel's name for it.
     architecture: u32,
     /// Where a second table of the same calls begins that nobody uses.
     other_table: Option<u32>,
@@ -90,7 +89,6 @@ const TIOCSTI: u32 = 0x5412;
 /// Selects and pastes on the console.
 const TIOCLINUX: u32 = 0x541c;
 
-/// What priorities are about.
 const PRIO_PROCESS: u32 = 0;
 const IOPRIO_WHO_PROCESS: u32 = 1;
 

@@ -80,7 +80,6 @@ impl Frozen {
     }
 }
 
-/// Signals a process that is held.
 pub(super) fn tell(pidfd: &OwnedFd, signal: Signal) {
     // It may be gone by now, which is what was wanted; one of another user is noticed by its staying.
     let _ = pidfd_send_signal(pidfd, signal);

@@ -16,7 +16,6 @@ use super::table::ProcessEntry;
 pub struct ProcessIdentity {
     /// The system's life that the numbers belong to.
     pub boot_id: String,
-    /// The wrapper's process number.
     pub pid: i32,
     /// When it started, in the system's ticks since it was booted.
     pub start_time: u64,

@@ -28,7 +28,6 @@ pub struct Isolation {
     pub network: Network,
     /// Files of others; without it, files are what they are.
     pub hidden: Option<HiddenFiles>,
-    /// Which system calls it may use, if it is held at all.
     pub calls: SystemCalls,
 }
 
@@ -49,7 +48,6 @@ pub struct HiddenFiles {
     pub folders: Vec<PathBuf>,
     /// Nobody listens at these.
     pub sockets: Vec<PathBuf>,
-    /// There is nothing in these.
     pub files: Vec<PathBuf>,
     /// Folders that are found all the same in those that are empty.
     pub kept: Vec<PathBuf>,
@@ -58,10 +56,8 @@ pub struct HiddenFiles {
 /// Whom a program reaches over the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
-    /// Everybody.
     #[default]
     Open = 0,
-    /// Only itself: it has a network of its own.
     Own = 1,
     /// Nobody by TCP, where there is nothing better.
     WithoutTcp = 2,
@@ -89,7 +85,6 @@ pub(super) fn enter(isolation: &Isolation) -> io::Result<()> {
     }
 }
 
-/// Tries all of it.
 pub(super) fn probe() -> io::Result<()> {
     enter(&Isolation {
         network: Network::Own,

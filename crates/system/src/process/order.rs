@@ -27,7 +27,6 @@ pub(super) struct WrapperOrder {
     pub(super) spec: ProcessSpec,
 }
 
-/// Sends an order.
 pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> io::Result<()> {
     // The first number is the length of what follows it.
     let mut bytes = vec![0; size_of::<u64>()];
@@ -157,7 +156,6 @@ fn decode(bytes: &mut OrderReader<'_>) -> Option<WrapperOrder> {
     Some(WrapperOrder { nonce, spec })
 }
 
-/// What of an order has not been read yet.
 struct OrderReader<'b> {
     rest: &'b [u8],
 }

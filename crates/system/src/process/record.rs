@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 pub struct ProcessRecord {
     /// The wrapper that wrote it.
     pub nonce: String,
-    /// The way it ended.
     pub ending: Ending,
     /// What it had left running when it ended by itself: names with process numbers, all ended since.
     pub leaked: Vec<String>,

@@ -42,7 +42,6 @@ struct LimitedLog<L> {
     log: L,
     /// Small pieces that are not written yet.
     gathered: Vec<u8>,
-    /// What may go to the log still.
     room: u64,
     tail: Tail,
     output: Output,
@@ -67,7 +66,6 @@ impl<L: Write> Relay<L> {
         }
     }
 
-    /// When there was output last.
     pub(super) fn heard_at(&self) -> Instant {
         self.heard_at
     }

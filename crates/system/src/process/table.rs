@@ -67,7 +67,6 @@ pub(super) fn with_descendants(
 }
 
 impl ProcessEntry {
-    /// Looks a process up.
     pub(super) fn load(pid: Pid) -> Option<Self> {
         Self::parse(pid, &fs::read(folder(pid).join("stat")).ok()?)
     }
@@ -109,13 +108,11 @@ impl ProcessEntry {
         (now.start_time == self.start_time && !now.is_dead).then_some(pidfd)
     }
 
-    /// Its name and number, for people.
     pub(super) fn describe(&self) -> String {
         format!("{} ({})", self.name, self.pid.as_raw_nonzero())
     }
 }
 
-/// Where the system tells about a process.
 pub(super) fn folder(pid: Pid) -> PathBuf {
     PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()))
 }

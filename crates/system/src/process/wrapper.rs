@@ -298,7 +298,6 @@ impl<'s> Supervisor<'s> {
     }
 }
 
-/// What woke the wrapper.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are independent, and any of them may be so"

@@ -43,7 +43,6 @@ pub(super) type AgentFolders = BTreeMap<PathBuf, SteeringPaths>;
 /// What of a folder steers agents.
 #[derive(Debug, Default)]
 pub(super) struct SteeringPaths {
-    /// What is looked at.
     pub(super) places: BTreeSet<PathBuf>,
     /// What of these agents write by themselves.
     pub(super) own: BTreeSet<PathBuf>,
@@ -65,7 +64,6 @@ struct Baseline {
 #[derive(Debug, Serialize, Deserialize)]
 struct WatchedFolder {
     folder: StoredPath,
-    /// What of it is looked at.
     places: Vec<StoredPath>,
     /// What of these is not.
     own: Vec<StoredPath>,
@@ -75,7 +73,6 @@ struct WatchedFolder {
     entries: Vec<(StoredPath, SettingsEntry)>,
 }
 
-/// What was there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct SettingsEntry {
     kind: FileKind,
@@ -418,7 +415,6 @@ pub fn clear_replaced(state: &StateFolder, keep: Duration) {
     replaced::remove_older(&home_in(state), keep);
 }
 
-/// Where everything of this is.
 fn home_in(state: &StateFolder) -> PathBuf {
     state.path().join("agent-settings")
 }

@@ -26,7 +26,6 @@ use super::places::{
 pub(super) use devices::{devices, without_devices};
 pub use keys::keys_but;
 
-/// The folder of all caches.
 const CACHE: &str = ".cache";
 
 /// The only variable that names several files of keys.
@@ -53,7 +52,6 @@ pub(super) struct User<'e> {
     moved: Vec<(&'static str, PathBuf)>,
     /// What is Pleach's own.
     state: PathBuf,
-    /// The user's checkout and its git folder.
     checkout: Vec<PathBuf>,
     /// A tool that is there, whatever its program is called.
     tool: Option<String>,
@@ -203,7 +201,6 @@ impl<'e> User<'e> {
         closed
     }
 
-    /// Where programs are looked for by their names.
     pub(super) fn program_folders(&self) -> Vec<PathBuf> {
         let variables = self.env.iter().chain(&self.own_env);
         let paths = variables.filter(|(name, _)| name == "PATH");
@@ -344,7 +341,6 @@ fn joined(folder: &Path, inside: &Path) -> PathBuf {
     }
 }
 
-/// Whether a program is there, by its path or its name.
 pub(super) fn is_installed(program: &str, path: &OsStr) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();

@@ -11,7 +11,6 @@ use crate::process::{can_isolate, landlock_version};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     pub message: String,
-    /// What to do about it.
     pub fix: &'static str,
 }
 

@@ -3,35 +3,22 @@
 /// Why programs cannot be held as they should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSandbox {
-    /// The kernel cannot do it.
     #[error("sandbox = \"{wanted}\" needs Landlock, which this kernel does not have")]
-    NoLandlock {
-        /// The word that asks for it.
-        wanted: &'static str,
-    },
+    NoLandlock { wanted: &'static str },
     /// The system lets nobody filter system calls.
     #[error(
         "sandbox = \"{wanted}\" needs to filter system calls, which this system does not allow"
     )]
-    NoFilter {
-        /// The word that asks for it.
-        wanted: &'static str,
-    },
-    /// Nothing can take the network away.
+    NoFilter { wanted: &'static str },
     #[error(
         "network = \"none\" needs user namespaces or the Landlock of Linux 6.7, and this system has neither"
     )]
     NoNetworkToTake,
-    /// The user's wrapper is not there.
     #[error("the sandbox command {program} is not installed")]
-    NoWrapper {
-        /// The program.
-        program: String,
-    },
+    NoWrapper { program: String },
 }
 
 impl NoSandbox {
-    /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoLandlock { .. } => {

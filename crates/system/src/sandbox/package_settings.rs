@@ -15,7 +15,6 @@ const LONGEST: u64 = 1 << 20;
 
 /// A file of settings, which may be closed because of a login in it.
 struct SettingsFile {
-    /// The variable that says where it is.
     variable: &'static str,
     /// Where it is if nobody says, the one that counts first.
     places: &'static [&'static str],

@@ -103,7 +103,6 @@ pub(super) const SHARED: &[&str] = &[
     ".local/share/opencode",
 ];
 
-/// A tool that keeps something of its own.
 pub(super) struct Tool {
     pub(super) program: &'static str,
     /// Variables that say where, and what of that place it writes to.
@@ -133,7 +132,6 @@ impl Tool {
     }
 }
 
-/// The folders that tools and agents make.
 pub(super) fn folders_of_tools() -> impl Iterator<Item = &'static str> {
     let tools = TOOLS.iter().flat_map(|tool| tool.folders);
     let agents = KNOWN_AGENTS.iter().flat_map(|agent| agent.home.folders);

@@ -63,22 +63,18 @@ const MOST: usize = 5;
 /// What a program was held by, and where it was.
 pub(super) struct RefusalContext<'a> {
     pub(super) confinement: &'a Confinement,
-    /// The name of the sandbox.
     pub(super) word: &'a str,
     /// What is not even read.
     pub(super) keys: &'a [PathBuf],
     /// Logins for private servers of packages.
     pub(super) logins: &'a [PathBuf],
-    /// What it does not see.
     pub(super) hidden: Option<&'a HiddenFiles>,
     /// What is opened to nobody.
     pub(super) ours: &'a Path,
-    /// The folder that it was started in.
     pub(super) folder: &'a Path,
 }
 
 impl RefusalContext<'_> {
-    /// What was refused, each with what to do about it.
     pub(super) fn refusals(&self, output: &[u8]) -> Vec<String> {
         let output = String::from_utf8_lossy(output);
         let lines: Vec<&str> = output.lines().collect();

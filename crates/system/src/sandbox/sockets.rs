@@ -39,7 +39,6 @@ const DATABASES: [&str; 3] = [".s.PGSQL.", "mysql", "redis"];
 /// What says in `/proc/net/unix` that somebody listens.
 const LISTENS: &[u8] = b"00010000";
 
-/// What is said there of each socket.
 const WORDS_BEFORE_PATH: usize = 7;
 
 /// Where owners of batches listen, who got their names after they began to.
@@ -152,7 +151,6 @@ fn kept(programs: &[PathBuf], folders: &[PathBuf]) -> Vec<PathBuf> {
     programs.iter().filter_map(inside_hidden).collect()
 }
 
-/// Where programs of this user listen.
 fn folders_of_user() -> Vec<PathBuf> {
     let user = getuid().as_raw();
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from);

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use crate::files::removal::remove_all;
 use crate::state_folder::StateFolder;
 
-/// What the names of all begin with.
 const PREFIX: &str = "pleach-";
 
 /// A folder that only its owner may look into.

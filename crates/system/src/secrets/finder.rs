@@ -26,12 +26,10 @@ pub(super) struct Finder {
     longest: usize,
 }
 
-/// Where a pattern is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PatternMatch {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Which one it is.
     pub(super) pattern: usize,
 }
 

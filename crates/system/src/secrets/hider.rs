@@ -36,7 +36,6 @@ const LONGEST_LINE: usize = 16_000;
 #[derive(Debug, Clone)]
 pub struct Hider {
     finder: Arc<Finder>,
-    /// What each pattern means.
     means: Arc<[PatternKind]>,
 }
 
@@ -70,7 +69,6 @@ struct KeyRest {
     is_one: bool,
 }
 
-/// Whether more may come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StreamEnd {
     Open,
@@ -133,7 +131,6 @@ impl Hider {
         })
     }
 
-    /// A text without secrets.
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.finder.find(text.as_bytes(), 0).is_none() && !colours::are_in(text.as_bytes()) {
             return Cow::Borrowed(text);
@@ -252,7 +249,6 @@ impl Hider {
 
 /// What comes next in some bytes.
 enum NextSecret<'h> {
-    /// A secret from here to there.
     Hide(usize, usize, &'h str),
     Key(usize),
     Wait(usize),
@@ -378,7 +374,6 @@ impl HidingStream {
         self.held = held;
     }
 
-    /// Gives away the rest.
     pub(crate) fn finish(mut self, mut give: impl FnMut(&[u8])) {
         let coloured = std::mem::take(&mut self.coloured);
         if !coloured.is_empty() {
@@ -474,7 +469,6 @@ enum KeyPiece {
     /// What is between two lines of it.
     Gap(usize),
     Wait,
-    /// No key, or no more of it.
     Over,
 }
 

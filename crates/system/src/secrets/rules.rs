@@ -22,10 +22,8 @@ const ASSIGNMENT: &str =
 /// The beginning of a private key in PEM.
 pub(super) const KEY: &[u8] = b"-----BEGIN ";
 
-/// A secret and where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretHit<'c> {
-    /// What it is, in words for people.
     pub name: &'static str,
     pub place: usize,
     pub bytes: &'c [u8],
@@ -264,7 +262,6 @@ struct Expression {
 
 /// How far an expression matches the beginning of some bytes.
 struct MatchLength {
-    /// `None` if it does not match.
     length: Option<usize>,
     /// Whether the bytes that follow could make it match, or match further.
     may_go_on: bool,

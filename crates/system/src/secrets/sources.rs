@@ -164,7 +164,6 @@ fn setting(line: &str) -> Option<(&str, &str)> {
     Some((name.trim().trim_matches(['"', '\'']), value))
 }
 
-/// Whether something of that name is a secret, whatever it is.
 fn looks_secret(name: &str) -> bool {
     let name = in_capitals(name);
     let words: Vec<&str> = name

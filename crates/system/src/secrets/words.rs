@@ -26,7 +26,6 @@ const COMMON: [&[u8]; 16] = [
     b"unauthenticated",
 ];
 
-/// Whether a value is such a word.
 pub(super) fn is_word(value: &[u8]) -> bool {
     let is_short = value.len() <= LONGEST && value.iter().all(u8::is_ascii_lowercase);
     is_short || COMMON.contains(&value)

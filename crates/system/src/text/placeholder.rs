@@ -5,15 +5,8 @@
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplatePart<'t> {
-    /// Words that stay as they are.
     Text(&'t str),
-    /// A place to fill.
-    Placeholder {
-        /// Its name.
-        name: &'t str,
-        /// How it is written.
-        written: &'t str,
-    },
+    Placeholder { name: &'t str, written: &'t str },
 }
 
 /// A text in pieces; what is between braces and is no plain name stays text.

@@ -181,7 +181,6 @@ impl Routed {
         })
     }
 
-    /// What is wrong with the request.
     pub(super) fn complaint(&self, style: ForgeStyle, asked: &HttpRequest) -> Option<String> {
         let header = |name: &str| asked.headers.get(name).map_or("", String::as_str);
         if header("user-agent").is_empty() {

@@ -10,7 +10,6 @@ use super::state::Opened;
 use super::{ForgeFault, ForgeStyle};
 use crate::http::Reply;
 
-/// A value as an answer.
 pub(super) fn answer(status: u16, headers: &[(&str, String)], body: &Value) -> Reply {
     raw(status, headers, "application/json", &body.to_string())
 }
@@ -28,7 +27,6 @@ fn raw(status: u16, headers: &[(&str, String)], kind: &str, body: &str) -> Reply
     Reply::Bytes(text.into_bytes())
 }
 
-/// An error in words.
 pub(super) fn error(status: u16, words: &str) -> Reply {
     answer(status, &[], &json!({ "message": words }))
 }

@@ -18,17 +18,12 @@ const PAGE: usize = 30;
 /// A pull request on a stand-in forge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
-    /// Its number.
     pub number: u64,
     /// The project: `owner/name`.
     pub project: String,
-    /// The branch it brings.
     pub head: String,
-    /// The branch it goes into.
     pub base: String,
-    /// Its title.
     pub title: String,
-    /// Its text.
     pub body: String,
     /// Whether it is neither merged nor closed.
     pub is_open: bool,
@@ -84,7 +79,6 @@ impl State {
         number
     }
 
-    /// Does what a request asks for.
     pub(super) fn perform(&mut self, style: ForgeStyle, routed: &Routed) -> Reply {
         if !is_repository(&self.folder(&routed.project)) {
             return shape::not_found(style);

@@ -27,7 +27,6 @@ pub(super) struct FaultPlan {
     fault: Option<ModelFault>,
     times: Option<u64>,
     after: u64,
-    /// The tokens that go in and come out.
     pub(super) usage: (u64, u64),
 }
 

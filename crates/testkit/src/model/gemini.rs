@@ -12,12 +12,10 @@ pub(super) struct Gemini {
 }
 
 impl Gemini {
-    /// An answer in one piece.
     pub(super) fn whole() -> Self {
         Self { is_streamed: false }
     }
 
-    /// An answer in a stream.
     pub(super) fn streamed() -> Self {
         Self { is_streamed: true }
     }

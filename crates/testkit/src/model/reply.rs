@@ -26,12 +26,10 @@ pub(super) struct ModelReply {
     pub(super) thought: Option<String>,
     pub(super) text: Option<String>,
     pub(super) call: Option<Call>,
-    /// The tokens that went in and came out.
     pub(super) usage: (u64, u64),
 }
 
 impl ModelReply {
-    /// An answer without words.
     pub(super) fn new(number: u64, usage: (u64, u64), body: &Value) -> Self {
         Self {
             number,
@@ -44,7 +42,6 @@ impl ModelReply {
     }
 }
 
-/// Why a provider refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
     Status(u16),
@@ -53,11 +50,8 @@ pub(super) enum Refusal {
 
 /// The format that a provider speaks.
 pub(super) trait Wire {
-    /// The conversation of a request.
     fn talk(&self, body: &Value) -> ScriptedTalk;
-    /// An answer in one piece.
     fn whole(&self, said: &ModelReply) -> Value;
-    /// All of a stream.
     fn stream(&self, said: &ModelReply) -> Vec<String>;
     /// A stream that has begun to say something, and one more bit of it.
     fn beginning(&self, said: &ModelReply) -> (Vec<String>, String);
@@ -67,7 +61,6 @@ pub(super) trait Wire {
     fn broken(&self, why: Refusal, said: &ModelReply) -> Option<String>;
 }
 
-/// An event of a stream with its name.
 pub(super) fn event(name: &str, data: &Value) -> String {
     format!("event: {name}\ndata: {data}\n\n")
 }
@@ -77,7 +70,6 @@ pub(super) fn data(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-/// An answer as it should be.
 pub(super) fn spoken(wire: &dyn Wire, said: &ModelReply, is_streamed: bool) -> Reply {
     if is_streamed {
         streamed(wire.stream(said), Ending::Good)
@@ -86,7 +78,6 @@ pub(super) fn spoken(wire: &dyn Wire, said: &ModelReply, is_streamed: bool) -> R
     }
 }
 
-/// An answer that fails.
 pub(super) fn failed(
     wire: &dyn Wire,
     fault: &ModelFault,
@@ -184,7 +175,6 @@ fn until_gone(mut client: &TcpStream) -> io::Result<()> {
     client.read_to_end(&mut Vec::new()).map(drop)
 }
 
-/// A status with a body.
 pub(super) fn json_answer(status: u16, headers: &[String], body: &Value) -> Reply {
     let words = match status {
         200 => "OK",

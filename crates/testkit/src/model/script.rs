@@ -19,24 +19,19 @@ pub(super) struct ScriptedTalk {
 /// What was said before.
 #[derive(Debug)]
 pub(super) enum Turn {
-    /// Somebody asked for something.
     Asked(String),
-    /// The model called a tool.
     Called,
 }
 
 /// What the model does now.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// It fails.
     Fail(ModelFault),
-    /// It speaks, and perhaps acts.
     Say {
         /// What it thinks before.
         thought: Option<String>,
         /// What it says before.
         text: Option<String>,
-        /// What it does.
         act: Option<Act>,
     },
     /// Nobody gave it a script.

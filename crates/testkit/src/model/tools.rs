@@ -5,16 +5,13 @@ use serde_json::{Map, Value, json};
 /// What a script wants to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// A file with a text.
     Write(String, String),
     /// A command of the shell.
     Run(String),
-    /// A tool by its name.
     Call(String, Value),
 }
 
 impl Act {
-    /// The act of a step, if it is one.
     pub(super) fn parse(step: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         if let Some(written) = step.get("write") {
@@ -36,19 +33,15 @@ pub(super) struct Tool {
     pub(super) schema: Option<Value>,
 }
 
-/// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
     pub(super) tool: String,
     pub(super) input: Input,
 }
 
-/// What a tool is called with.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Input {
-    /// Named arguments.
     Arguments(Value),
-    /// Plain text.
     Text(String),
 }
 

@@ -7,7 +7,6 @@
 pub(crate) struct SeededRng(u64);
 
 impl SeededRng {
-    /// The stream of a seed.
     pub(crate) fn from_seed(seed: u64) -> Self {
         Self(seed)
     }
@@ -40,7 +39,6 @@ impl SeededRng {
         &among[self.below(among.len())]
     }
 
-    /// An index drawn by weight.
     pub(crate) fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut ticket = self.below(weights.iter().sum());
         for (index, weight) in weights.iter().enumerate() {
@@ -52,7 +50,6 @@ impl SeededRng {
         weights.len() - 1
     }
 
-    /// A made-up commit id.
     pub(crate) fn id(&mut self) -> String {
         let [a, b, c] = [self.next(), self.next(), self.next()];
         format!("{a:016x}{b:016x}{:08x}", c >> 32)
@@ -163,7 +160,6 @@ const PHRASES: [&str; 64] = [
     "let Ok(parsed) = text ",
 ];
 
-/// Words that names are made of.
 pub(crate) const WORDS: [&str; 64] = [
     "amber", "anchor", "apple", "arrow", "basin", "birch", "blade", "bough", "branch", "bridge",
     "cable", "candle", "cedar", "chain", "cloud", "coral", "crown", "delta", "drift", "ember",

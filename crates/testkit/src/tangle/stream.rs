@@ -89,7 +89,6 @@ impl Snapshot {
         self.0.iter()
     }
 
-    /// What turns an older snapshot into this one.
     pub(crate) fn changes_since(&self, older: &Self) -> Vec<Change> {
         let gone = older.0.keys().filter(|path| !self.0.contains_key(*path));
         let removals = gone.map(|path| Change::Remove(path.clone()));
@@ -121,7 +120,6 @@ pub(crate) struct FastImport {
 }
 
 impl FastImport {
-    /// Starts to import into a repository.
     pub(crate) fn into(repo: &Path) -> Self {
         let mut importer = hermetic::git(repo)
             // Deltas between unrelated files make chains that no real repository has.

@@ -220,7 +220,6 @@ impl Findings<'_> {
         }
     }
 
-    /// Why it did not work.
     fn why(&self) -> String {
         let said = self.learnt.conclusion.as_ref();
         let said = said.filter(|_| self.learnt.trouble().is_some());
@@ -240,7 +239,6 @@ impl Findings<'_> {
         }
     }
 
-    /// What to do about it.
     fn fix(&self) -> Option<String> {
         // One that came to an end of its own has a login, wherever that is.
         let is_over = |conclusion: &Conclusion| conclusion.outcome == Outcome::Completed;

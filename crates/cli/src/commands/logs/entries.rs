@@ -20,7 +20,6 @@ const BEGINNING: &[u8] = b"{\"pleach\":";
 /// So many lines of what a tool said are shown.
 const LINES_OF_TOOLS: usize = 12;
 
-/// Whether words are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Colours {
     Coloured,

@@ -38,7 +38,6 @@ pub(super) fn print(
 
 struct Runs<'a> {
     arguments: &'a LogsArgs,
-    /// The id of the batch.
     batch: u32,
     sight: &'a BatchSource,
 }
@@ -119,7 +118,6 @@ impl Runs<'_> {
         }
     }
 
-    /// Whether tests may still say something.
     fn goes_on(&self) -> Result<bool, Failures> {
         let view = self.sight.load_one(self.batch)?;
         let is_over = matches!(view.status, "completed" | "failed" | "cancelled");

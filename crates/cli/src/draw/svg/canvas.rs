@@ -37,11 +37,9 @@ impl LineStyle {
     }
 }
 
-/// One entry of the legend.
 pub(super) enum LegendEntry {
     /// The classes of a line and what it means.
     Line(&'static str, &'static str),
-    /// A dot and what it means.
     Dot(TaskStatus, &'static str),
 }
 
@@ -157,7 +155,6 @@ fn facts(picture: &Picture<'_>, stuck: usize) -> String {
     facts.join(" · ")
 }
 
-/// Writes one line of text.
 pub(super) fn write_text(out: &mut String, class: &str, x: f64, y: f64, text: &str) {
     let text = escaped(text);
     let _ = writeln!(
@@ -184,7 +181,6 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// The share of a length, for bars.
 pub(super) fn share(part: usize, whole: usize, length: f64) -> f64 {
     real(part) / real(whole.max(1)) * length
 }

@@ -24,7 +24,6 @@ struct Wave {
     tooltip: String,
 }
 
-/// Draws the waves in rows.
 pub(super) fn draw(picture: &Picture<'_>, stuck: &[usize]) -> String {
     let waves = waves(picture, stuck);
     let rows = waves.len().div_ceil(COLUMNS);

@@ -80,7 +80,6 @@ impl Scene {
         output.status.signal() == Some(9)
     }
 
-    /// Checks that the branch is as it must be.
     #[track_caller]
     fn check_branch(&self) {
         assert_eq!(self.repo.git(&["show", "hedge:story.txt"]), STORY);

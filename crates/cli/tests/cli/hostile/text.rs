@@ -137,7 +137,6 @@ fn an_address_whose_host_begins_with_a_dash_is_refused() {
     }
 }
 
-/// What is in a folder and open to others.
 fn open_to_others(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {

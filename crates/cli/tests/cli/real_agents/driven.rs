@@ -19,9 +19,7 @@ pub(super) type Variable = (&'static str, String);
 pub(crate) struct Driven {
     /// Its name, which is also that of its program.
     pub(super) name: &'static str,
-    /// What installs it.
     install: &'static str,
-    /// The model that it asks for, if it has to be told.
     pub(super) model: Option<&'static str>,
     /// Variables that point it at a model.
     variables: fn(base: &str) -> Vec<Variable>,
@@ -37,25 +35,21 @@ pub(crate) struct Driven {
     pub(super) first: Option<&'static [&'static str]>,
     /// So many times it or Pleach asks the model again before an end is made of it.
     pub(super) patience: u32,
-    /// What is not to be had of it.
     lacks: &'static [Lack],
 }
 
 /// What is not to be had of every agent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lack {
-    /// What it cost.
     Cost,
     /// What each answer took.
     Tokens,
     /// What its tools say.
     Outputs,
-    /// A session that goes on at once.
     Session,
 }
 
 impl Driven {
-    /// Whether it lacks something.
     pub(super) fn lacks(&self, what: Lack) -> bool {
         self.lacks.contains(&what)
     }
@@ -80,7 +74,6 @@ impl Driven {
         folder
     }
 
-    /// All variables that it is to get.
     pub(super) fn variables(&self, base: &str) -> Vec<Variable> {
         let mut variables = (self.variables)(base);
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {

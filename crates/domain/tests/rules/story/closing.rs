@@ -15,7 +15,6 @@ fn commit(text: &str) -> Commit {
     Commit(text.to_owned())
 }
 
-/// One run of the tests.
 fn judged(tasks: Vec<TaskId>, run: TestResult) -> Message {
     let names: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
     Message::TestsRan(BatchEvent::TestsRan {

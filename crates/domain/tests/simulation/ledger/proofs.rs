@@ -30,7 +30,6 @@ enum Asked {
     Unproved,
 }
 
-/// What was found out, and what was done with it.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
     verdict: Verdict,
@@ -53,7 +52,6 @@ pub(super) struct Closing {
     rollback: Option<Rollback>,
     asked: Asked,
     landed: bool,
-    /// Whether it is there.
     there: bool,
 }
 

@@ -42,7 +42,6 @@ const NAMES: &[(&str, ToolKind)] = &[
     ("plan", ToolKind::Think),
 ];
 
-/// The kind that the protocol names.
 pub(super) fn kind_of(kind: &str) -> ToolKind {
     match kind {
         "read" => ToolKind::Read,
@@ -64,7 +63,6 @@ pub(super) fn kind_of_name(name: &str) -> ToolKind {
     found.map_or(ToolKind::Other, |(_, kind)| *kind)
 }
 
-/// What a tool is called that has no name.
 pub(super) fn name_of_kind(kind: ToolKind) -> &'static str {
     match kind {
         ToolKind::Read => "read",
@@ -134,7 +132,6 @@ pub(super) fn title(call: &AcpCall, kind: ToolKind, order: &DriverOrder) -> Stri
     one_line(&inside(&title, order))
 }
 
-/// The file that a call is about.
 pub(super) fn path(call: &AcpCall) -> Option<&str> {
     let names = ["path", "file_path", "filePath", "abs_path", "filename"];
     let given = names.iter().find_map(|name| call.input[*name].as_str());

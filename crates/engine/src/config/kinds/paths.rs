@@ -8,7 +8,6 @@ use toml_edit::{Array, Value};
 use super::{List, ValueKind};
 use crate::config::error::ConfigError;
 
-/// A path.
 pub(in crate::config) struct PathValue;
 
 impl ValueKind for PathValue {

@@ -8,7 +8,6 @@ use pleach_system::text::neutral_text::{code, cut, escaped};
 use super::words::{named, number, time, up_to};
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_NAMES, TaskAccount, TaskFate};
 
-/// One entry of the list.
 pub(super) fn item(batch: BatchNumber, task: &TaskAccount) -> String {
     let mut spent = Vec::new();
     if task.attempts > 1 {

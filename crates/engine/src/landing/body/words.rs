@@ -23,7 +23,6 @@ pub(super) fn short(commit: &CommitId) -> String {
     commit.as_str().chars().take(10).collect()
 }
 
-/// How many there are of something.
 pub(super) fn number(count: usize, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
@@ -54,7 +53,6 @@ pub(super) fn up_to(most: usize, names: impl ExactSizeIterator<Item = String>) -
     }
 }
 
-/// A time as people say it.
 pub(super) fn time(time: Duration) -> String {
     let seconds = time.as_secs();
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
@@ -66,7 +64,6 @@ pub(super) fn time(time: Duration) -> String {
     }
 }
 
-/// An amount of money.
 pub(super) fn dollars(amount: f64) -> String {
     // Not to be taken for the start of a formula.
     format!("{amount:.2} USD")

@@ -11,7 +11,6 @@ pub struct Finding {
     pub path: String,
     /// The line, counted from 1, where there are lines.
     pub line: Option<u32>,
-    /// What it is.
     pub kind: FindingKind,
     /// Where it is, if not in the content of the file.
     pub within: Option<FindingPlace>,
@@ -19,12 +18,9 @@ pub struct Finding {
     pub earlier: Option<CommitId>,
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FindingKind {
-    /// A key or a token.
     Secret {
-        /// What it is, in words for people.
         name: &'static str,
         /// How it begins: four characters at most, none of a key that is a file.
         begin: String,
@@ -38,30 +34,23 @@ pub enum FindingKind {
     EnvFile,
     /// A file that is huge now and was not.
     Large {
-        /// How long it is.
         bytes: u64,
     },
     /// A symbolic link that leads out of the repository.
     LinkOutside {
-        /// Where it leads.
         target: String,
     },
-    /// A commit of another repository.
     Submodule,
 }
 
 /// Where something is that is in no file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingPlace {
-    /// What a commit says.
     Message,
-    /// Who made it.
     Author,
-    /// Who put it there.
     Committer,
     /// What else a commit may have.
     Header,
-    /// How a file is called.
     Name,
 }
 

@@ -18,7 +18,6 @@ use crate::run::{RunError, RunRequest};
 /// Folders of dependencies and of other programs' books, which no capture takes.
 const PASSED_OVER: [&str; 6] = [".git", ".hg", ".svn", ".jj", "node_modules", ".venv"];
 
-/// Looks up what a run would do.
 pub(in crate::run) fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let found = request.folder.canonicalize();
     let folder = found.map_err(RunError::io("find the folder"))?;

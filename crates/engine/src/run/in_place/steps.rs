@@ -53,7 +53,6 @@ impl Loop<'_> {
         Ok(WeaveEnding::Woven(Commit(commit.to_string())))
     }
 
-    /// Tells which files are not kept, once.
     pub(in crate::run) fn tell_what_is_not_kept(&mut self) {
         if let Some(note) = not_kept(&self.context.store) {
             (self.told)(LoopNotice::Note(note));

@@ -29,7 +29,6 @@ use pleach_log::agent_report::AgentReport;
 pub(super) struct Script {
     steps: VecDeque<String>,
     open: Vec<(Attempt, LoopHandle)>,
-    /// The most that were under way at once.
     pub(super) most_open: usize,
     /// Attempts that were begun by a process that died.
     stale: Vec<(Attempt, LoopHandle)>,

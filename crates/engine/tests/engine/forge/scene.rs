@@ -70,7 +70,6 @@ impl Scene {
         self.repo.git_in(&folder, args)
     }
 
-    /// What a branch of the server is at.
     pub(crate) fn server_branch(&self, branch: &str) -> Option<String> {
         let name = format!("refs/heads/{branch}");
         let list = ["for-each-ref", "--format=%(objectname)", &name];

@@ -100,7 +100,6 @@ struct LocalChange<'p> {
     edited: u8,
     is_submodule: bool,
     is_unmerged: bool,
-    /// What the index has, none where it has nothing.
     index: Option<(&'p str, &'p str)>,
 }
 

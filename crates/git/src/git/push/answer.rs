@@ -14,10 +14,7 @@ pub(super) enum Refusal {
     /// Our own git, because something would be lost.
     ByGit,
     /// The server, for reasons of its own.
-    ByTheServer {
-        /// What it said.
-        words: String,
-    },
+    ByTheServer { words: String },
 }
 
 impl Refusal {

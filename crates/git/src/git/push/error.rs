@@ -13,63 +13,35 @@ use crate::git::{CommitId, GitError, StoreError};
 /// Why a push did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
-    /// The project comes from nowhere.
     #[error("the repository at {} has no remote to push to", path.display())]
-    NoRemote {
-        /// The folder of the project.
-        path: PathBuf,
-    },
+    NoRemote { path: PathBuf },
     /// The branch is at a commit that was not expected there.
     #[error(
         "branch {branch:?} on the server is at {}, which Pleach did not push",
         short(found)
     )]
-    Taken {
-        /// The branch.
-        branch: String,
-        /// What it is at.
-        found: CommitId,
-    },
-    /// The branch is no longer there.
+    Taken { branch: String, found: CommitId },
     #[error("branch {branch:?} is no longer on the server")]
-    Gone {
-        /// The branch.
-        branch: String,
-    },
+    Gone { branch: String },
     /// The commit does not contain what the branch is at.
     #[error("branch {branch:?} could not be fast-forwarded from {}", short(from))]
-    NotForward {
-        /// The branch.
-        branch: String,
-        /// What it is at.
-        from: CommitId,
-    },
+    NotForward { branch: String, from: CommitId },
     /// The server has rules for this branch, or a hook that said no.
     #[error("the server rejected branch {branch:?}: {words}")]
-    Declined {
-        /// The branch.
-        branch: String,
-        /// What the server said.
-        words: String,
-    },
+    Declined { branch: String, words: String },
     /// The server knows who asks, and does not let them push.
     #[error("{} does not allow you to push", address.as_str())]
     NoRights {
         /// The place.
         address: Address,
     },
-    /// No branch can have this name.
     #[error("{branch:?} is not a valid branch name")]
-    BadName {
-        /// The name.
-        branch: String,
-    },
+    BadName { branch: String },
     /// The place cannot be reached, or not at the moment.
     #[error("could not push to {}", address.as_str())]
     Unreachable {
         /// The place.
         address: Address,
-        /// What git said.
         source: Box<GitError>,
     },
     /// Something else about the repository, a login that is missing or refused among it.
@@ -92,7 +64,6 @@ impl PushError {
         address.host().is_some() && !is_final
     }
 
-    /// A stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoRemote { .. } => "no_remote",
@@ -109,7 +80,6 @@ impl PushError {
         }
     }
 
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoRemote { .. } => {

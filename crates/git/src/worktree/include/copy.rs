@@ -19,9 +19,7 @@ use crate::worktree::{WorktreeError, failed};
 
 /// What is at the place where something is to go.
 pub(super) enum TargetState {
-    /// Nothing, and nothing is in the way.
     Free,
-    /// Something.
     Taken,
     /// One of the folders above is no folder.
     Blocked,

@@ -202,7 +202,6 @@ fn wait_for_gits(life: &Life) {
     }
 }
 
-/// The number that a file notes.
 fn noted(file: &Path) -> u64 {
     let date = file.metadata().unwrap().modified().unwrap();
     date.duration_since(UNIX_EPOCH).unwrap().as_secs()

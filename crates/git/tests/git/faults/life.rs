@@ -141,7 +141,6 @@ impl Life {
         assert_eq!(show("loose.txt"), self.name);
     }
 
-    /// The same life in a process of its own, with a certain git.
     pub(crate) fn process(&self, git: &Path) -> Command {
         let mut command = Command::new("/proc/self/exe");
         command

@@ -23,7 +23,6 @@ pub(crate) struct Scene {
     pub(crate) store: Store,
     /// What the first task begins with.
     pub(crate) first: CommitId,
-    /// What the second one begins with.
     pub(crate) second: CommitId,
     /// Which pair of tasks this is.
     turn: Cell<u32>,
@@ -81,7 +80,6 @@ impl Scene {
         }
     }
 
-    /// Where a task has its folder.
     pub(crate) fn path(&self, task: &str) -> PathBuf {
         let folder = format!("worktrees/turn-{}/task-{task}", self.turn.get());
         self.repo.beside(&folder)

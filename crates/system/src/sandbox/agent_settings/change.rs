@@ -8,7 +8,6 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(super) struct RestoredFile {
     path: PathBuf,
-    /// Where what was found is now.
     kept: Option<PathBuf>,
     pub(super) is_back: io::Result<()>,
 }

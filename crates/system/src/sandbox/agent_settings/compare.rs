@@ -19,7 +19,6 @@ pub(super) const DEEPEST: usize = 40;
 /// Stands for anything in a name.
 const STAR: char = '*';
 
-/// How a folder is now, and what is known of how it was.
 pub(super) struct FolderComparison<'b> {
     pub(super) tree: AgentFolder,
     pub(super) home: &'b Path,
@@ -75,7 +74,6 @@ impl FolderComparison<'_> {
 #[derive(Debug, Default)]
 pub(super) struct FoundFiles {
     pub(super) kinds: BTreeMap<PathBuf, FileKind>,
-    /// Whether there is more, which was not looked at.
     pub(super) is_cut: bool,
 }
 

@@ -65,7 +65,6 @@ fn steers_as_before(before: &[u8], now: &[u8], steering: &[&str], folders: &[Pat
     parts(&before) == parts(&now) && projects(&before) == projects(&now)
 }
 
-/// Whether a value is the same as none.
 fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,

@@ -28,7 +28,6 @@ impl ReplacedFiles {
         }
     }
 
-    /// Where it all is.
     pub(super) fn folder(&self) -> &Path {
         self.folder.as_deref().unwrap_or(&self.above)
     }

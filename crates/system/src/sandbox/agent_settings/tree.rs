@@ -118,7 +118,6 @@ impl AgentFolder {
         }))
     }
 
-    /// The names in a folder.
     pub(super) fn names(&self, inside: &Path) -> io::Result<Vec<PathBuf>> {
         let folder = self.at(inside, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut names: Vec<PathBuf> = names(folder)?.into_iter().map(Into::into).collect();
@@ -126,7 +125,6 @@ impl AgentFolder {
         Ok(names)
     }
 
-    /// What is in a file, and what it was stamped with.
     pub(super) fn read(&self, inside: &Path, most: u64) -> io::Result<(Vec<u8>, FileStamp)> {
         // Nobody writes to a pipe that has come instead.
         let file = File::from(self.at(inside, OFlags::RDONLY | OFlags::NONBLOCK)?);
@@ -168,14 +166,12 @@ impl AgentFolder {
         Ok(FileStamp::from_stat(&fstat(&file)?))
     }
 
-    /// Makes a link.
     pub(super) fn link(&self, inside: &Path, target: &Path) -> io::Result<()> {
         self.make_folders(inside.parent().unwrap_or(Path::new("")))?;
         let (folder, name) = self.parent(inside)?;
         Ok(symlinkat(target, &folder, name)?)
     }
 
-    /// Makes a folder, and those above it.
     pub(super) fn make_folders(&self, inside: &Path) -> io::Result<()> {
         if inside.as_os_str().is_empty() {
             return Ok(());

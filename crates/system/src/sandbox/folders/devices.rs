@@ -14,10 +14,8 @@ const DEVICES: [&str; 13] = [
     "urandom", "zero",
 ];
 
-/// What the names of others begin with.
 const GRAPHICS: &str = "nvidia";
 
-/// Where devices are.
 const DEV: &str = "/dev";
 
 /// Devices that programs may write to.

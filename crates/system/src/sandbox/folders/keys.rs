@@ -15,7 +15,6 @@ use crate::sandbox::places::{
 const LONGEST: u64 = 1 << 20;
 
 impl User<'_> {
-    /// Where keys are.
     pub(in crate::sandbox) fn keys(&self) -> &[PathBuf] {
         self.keys.get_or_init(|| {
             let mut keys = self.inside(KEYS);

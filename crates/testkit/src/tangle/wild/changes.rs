@@ -130,7 +130,6 @@ impl RandomChanges {
         paths.get(index).map(|path| (*path).clone())
     }
 
-    /// A folder with something in it.
     fn folder(&mut self, snapshot: &Snapshot) -> Option<Vec<u8>> {
         let nested = snapshot.iter().map(|(path, _)| path);
         let mut folders: Vec<&[u8]> = nested.filter_map(|path| parent(path)).collect();

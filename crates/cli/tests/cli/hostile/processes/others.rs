@@ -58,7 +58,6 @@ done.flush()
 arrive()
 wait('BESIDE/gate')";
 
-/// How many attacks there are.
 const ATTACKS: usize = 5 * 17 + 1;
 
 const HELD: &str = "retries = 0\nsandbox_write = [\"BESIDE/arrived\", \"BESIDE/attacked\"]";

@@ -46,7 +46,6 @@ fn programs(scene: &Scene) -> PathBuf {
     scene.repo.beside("programs")
 }
 
-/// What a command says that asks for versions.
 fn said(scene: &Scene, words: &[&str], change: impl FnOnce(&mut Command)) -> String {
     let path = std::env::var("PATH").unwrap();
     let mut command = command(scene.repo.path(), &scene.home(), words);

@@ -13,7 +13,6 @@ use super::super::driven::Driven;
 use super::super::stage::Stage;
 use crate::scene::make_pipe;
 
-/// How long something may take that must come.
 const SOON: Duration = Duration::from_secs(30);
 
 /// A tool that leaves a file, says that it is there, and then takes long; the second time it is done at once.

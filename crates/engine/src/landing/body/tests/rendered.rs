@@ -65,7 +65,6 @@ impl Rendered {
     }
 }
 
-/// Whether somebody is called.
 pub(super) fn is_mention(text: &str) -> bool {
     let mut after = text.split('@').skip(1);
     after.any(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
