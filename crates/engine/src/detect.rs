@@ -9,7 +9,7 @@ use pleach_system::files::regular_file::read_settings;
 
 /// A command that a project seems to want, and what tells so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// The command, for a shell.
     pub command: String,
     /// The file that tells.
@@ -18,7 +18,7 @@ pub struct Found {
 
 /// What a project seems to want.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Commands {
+pub(crate) struct Commands {
     /// Ways to test it, the likeliest first.
     pub tests: Vec<Found>,
     /// Ways to prepare a fresh checkout, the likeliest first.
@@ -42,7 +42,7 @@ impl Commands {
 }
 
 /// How the project in a folder seems to be tested and prepared.
-pub fn commands(folder: &Path) -> Commands {
+pub(crate) fn commands(folder: &Path) -> Commands {
     let project = Project(folder);
     let mut found = Commands::default();
     if project.has("Cargo.toml") {

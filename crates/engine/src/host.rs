@@ -182,7 +182,7 @@ impl Host {
     }
 
     /// Whether nothing is begun any more.
-    pub fn is_leaving(&self) -> bool {
+    pub(crate) fn is_leaving(&self) -> bool {
         self.place.batches().is_leaving
     }
 

@@ -80,7 +80,7 @@ pub struct Misspelt {
 }
 
 /// The user's own file, which holds for all repositories; none if nobody knows where the home folder is.
-pub fn users_file() -> Option<PathBuf> {
+pub(crate) fn users_file() -> Option<PathBuf> {
     let set = |name| {
         let value = std::env::var_os(name).map(PathBuf::from);
         value.filter(|path| path.is_absolute())

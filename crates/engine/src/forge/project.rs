@@ -56,7 +56,10 @@ impl Unrecognised {
 }
 
 /// The project that an address leads to; `configured` is for servers whose name says nothing.
-pub fn recognise(remote: &Address, configured: Option<ForgeKind>) -> Result<Project, Unrecognised> {
+pub(crate) fn recognise(
+    remote: &Address,
+    configured: Option<ForgeKind>,
+) -> Result<Project, Unrecognised> {
     if configured == Some(ForgeKind::None) {
         return Err(Unrecognised::SwitchedOff);
     }
@@ -177,7 +180,7 @@ impl Project {
     }
 
     /// The page on which a person opens the pull request by hand.
-    pub fn compare_url(&self, base: &str, head: &str) -> String {
+    pub(crate) fn compare_url(&self, base: &str, head: &str) -> String {
         let project = self.url();
         match self.kind {
             ForgeKind::GitLab => format!(
