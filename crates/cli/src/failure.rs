@@ -7,26 +7,8 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::problem::Problem;
-use pleach_domain::select::SelectionError;
-use pleach_engine::agent::NoAgent;
-use pleach_engine::config::ConfigError;
-use pleach_engine::control::ControlError;
 use pleach_engine::fault::{Blame, Fault, Faults};
-use pleach_engine::init::InitError;
-use pleach_engine::plan_file::PlanFileError;
-use pleach_engine::plan_in_use::NoPlan;
-use pleach_engine::prompt::UnknownPlace;
-use pleach_engine::run::RunError;
-use pleach_engine::start::StartError;
-use pleach_engine::stored_batch::LookupError;
-use pleach_git::git::{GitError, PutError, StoreError};
-use pleach_git::weave::WeaveError;
-use pleach_git::worktree::WorktreeError;
-use pleach_log::database::DatabaseError;
-use pleach_log::view::ViewError;
-use pleach_system::sandbox::NoSandbox;
 use pleach_system::secrets::{Hider, Secrets};
-use pleach_system::state_folder::StateFolderError;
 use serde_json::json;
 
 use crate::output::{Reader, exact_line, one_line, tell, tell_error};
@@ -231,45 +213,12 @@ impl From<Fault> for Failure {
     }
 }
 
-impl From<Faults> for Failures {
-    fn from(faults: Faults) -> Self {
+impl<E: Into<Faults>> From<E> for Failures {
+    fn from(error: E) -> Self {
+        let faults: Faults = error.into();
         Self {
             all: faults.into_vec().into_iter().map(Failure::from).collect(),
             reader: Reader::Person,
         }
     }
 }
-
-/// Errors of the crates below, told as the engine tells them everywhere.
-macro_rules! told_as_faults {
-    ($($error:ty),* $(,)?) => {$(
-        impl From<$error> for Failures {
-            fn from(error: $error) -> Self {
-                Faults::from(error).into()
-            }
-        }
-    )*};
-}
-
-told_as_faults!(
-    SelectionError,
-    PlanFileError,
-    NoPlan,
-    ConfigError,
-    InitError,
-    NoAgent,
-    StateFolderError,
-    StoreError,
-    GitError,
-    PutError,
-    WeaveError,
-    WorktreeError,
-    DatabaseError,
-    UnknownPlace,
-    RunError,
-    NoSandbox,
-    ViewError,
-    LookupError,
-    ControlError,
-    StartError,
-);

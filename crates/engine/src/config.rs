@@ -15,7 +15,8 @@ pub use error::{ConfigError, SettingOrigin};
 pub use keys::{Config, KEYS, Key, Settings};
 pub use kinds::duration;
 pub(crate) use kinds::{MOST_LIMIT_WAIT, USUAL_LIMIT_WAIT};
-pub use layers::{Layers, MisspeltVariable, ResolvedSetting, misspelt_variables, users_file};
+pub(crate) use layers::users_file;
+pub use layers::{Layers, MisspeltVariable, ResolvedSetting, misspelt_variables};
 
 /// The file in the repository.
 pub const FILE_NAME: &str = "pleach.toml";

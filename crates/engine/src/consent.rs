@@ -25,7 +25,8 @@ use pleach_system::text::shell_words::line;
 
 pub(crate) use contents::show;
 pub use files::SteeringFiles;
-pub use names::{Role, is_steering};
+pub use names::Role;
+pub(crate) use names::is_steering;
 pub use pending::PendingConsent;
 pub(crate) use pending::{fingerprint, pending_changes};
 pub use shown::ConsentChange;

@@ -9,14 +9,14 @@ use pleach_system::files::regular_file::read_settings;
 
 /// A command that a project seems to want, and what tells so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DetectedCommand {
+pub(crate) struct DetectedCommand {
     pub command: String,
     pub because: String,
 }
 
 /// What a project seems to want.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Commands {
+pub(crate) struct Commands {
     /// Ways to test it, the likeliest first.
     pub tests: Vec<DetectedCommand>,
     /// Ways to prepare a fresh checkout, the likeliest first.
@@ -40,7 +40,7 @@ impl Commands {
 }
 
 /// How the project in a folder seems to be tested and prepared.
-pub fn commands(folder: &Path) -> Commands {
+pub(crate) fn commands(folder: &Path) -> Commands {
     let project = ProjectFiles(folder);
     let mut found = Commands::default();
     if project.has("Cargo.toml") {

@@ -26,7 +26,7 @@ pub struct Execution {
 }
 
 /// Several at once where a stage allows that and has two open tasks, else one by one.
-pub fn best_mode(plan: &Plan) -> RunMode {
+pub(crate) fn best_mode(plan: &Plan) -> RunMode {
     let is_open = |id: &pleach_domain::id::TaskId| {
         let mut tasks = plan.tasks.iter();
         tasks.any(|task| task.id == *id && !task.status.is_settled())
@@ -54,7 +54,10 @@ fn waves(plan: &Plan) -> Vec<Vec<usize>> {
 }
 
 /// The batch that runs the execution plan of a project, if one does.
-pub fn running_execution(state: &StateFolder, project: &str) -> Result<Option<u32>, DatabaseError> {
+pub(crate) fn running_execution(
+    state: &StateFolder,
+    project: &str,
+) -> Result<Option<u32>, DatabaseError> {
     let execution = Database::open(state)?.execution(project)?;
     let open = execution.filter(|execution| execution.is_open);
     Ok(open.map(|execution| execution.batch))

@@ -21,10 +21,11 @@ use self::github::GitHub;
 use self::gitlab::GitLab;
 
 pub use error::ForgeError;
-pub use project::{ForgeProject, Unrecognised, recognise};
+pub(crate) use project::recognise;
+pub use project::{ForgeProject, Unrecognised};
 
 /// How long an answer may take before it counts as lost.
-pub const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// The least of what the forges allow, in letters.
 const LONGEST_TITLE: usize = 250;

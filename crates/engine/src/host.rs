@@ -179,7 +179,7 @@ impl Host {
         self.place.batches().is_leaving = true;
     }
 
-    pub fn is_leaving(&self) -> bool {
+    pub(crate) fn is_leaving(&self) -> bool {
         self.place.batches().is_leaving
     }
 

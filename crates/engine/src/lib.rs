@@ -8,7 +8,7 @@ pub mod config;
 pub mod consent;
 pub mod control;
 pub mod demo;
-pub mod detect;
+mod detect;
 pub mod doctor;
 pub mod execution;
 pub mod fault;

@@ -118,7 +118,9 @@ fn status_of(fault: &Fault) -> StatusCode {
     match fault.code {
         // Of what a field holds.
         "task_not_found" if !fault.fields.is_empty() => StatusCode::UNPROCESSABLE_ENTITY,
-        "batch_not_found" | "task_not_found" | "project_not_found" => StatusCode::NOT_FOUND,
+        "batch_not_found" | "task_not_found" | "project_not_found" | "no_work" => {
+            StatusCode::NOT_FOUND
+        }
         "mixed_projects" | "mixed_plans" | "empty_batch" | "bad_selection" | "bad_id"
         | "no_plan" => StatusCode::BAD_REQUEST,
         "needs_trust" => StatusCode::FORBIDDEN,

@@ -16,9 +16,11 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use pleach_engine::fault::{Blame, Fault, Faults};
 use pleach_engine::operator::Consent;
 use pleach_system::pace::paced;
 use pleach_system::state_folder::StateFolder;
+use pleach_system::text::causes::with_causes;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt as _;
@@ -84,6 +86,17 @@ pub enum ServeError {
     /// There are no threads to serve with.
     #[error("could not start the server")]
     Threads(#[source] io::Error),
+}
+
+impl From<ServeError> for Faults {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Token(error) => error.into(),
+            error => Fault::new(Blame::Environment, "serve", with_causes(&error))
+                .hint("choose another address with --port or --host")
+                .into(),
+        }
+    }
 }
 
 /// What is served, without sockets: it answers requests, however they come.

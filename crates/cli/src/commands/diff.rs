@@ -2,16 +2,15 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use pleach_engine::patch::{Colour, PatchError, PatchExtent, PatchOptions, Whitespace, patch};
+use pleach_engine::patch::{Colour, PatchExtent, PatchOptions, Whitespace, patch};
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::Database;
 use pleach_system::state_folder::StateFolder;
-use pleach_system::text::causes::with_causes;
 
 use super::status::find_batch;
 use crate::args::DiffArgs;
 use crate::columns::terminal_width;
-use crate::failure::{Exit, Failure, Failures};
+use crate::failure::{Exit, Failures};
 use crate::pager;
 use crate::sanitize::TerminalSanitizer;
 
@@ -54,20 +53,4 @@ pub(crate) fn run(arguments: &DiffArgs) -> Result<Exit, Failures> {
         let _ = output.write_all(&patch).and_then(|()| output.flush());
     }
     Ok(Exit::Success)
-}
-
-impl From<PatchError> for Failures {
-    fn from(error: PatchError) -> Self {
-        match error {
-            PatchError::Lookup(error) => error.into(),
-            PatchError::Store(error) => error.into(),
-            PatchError::Git(error) => error.into(),
-            PatchError::Nothing { what, hint } => {
-                Failure::new(Exit::Usage, "no_work", what).hint(hint).into()
-            }
-            PatchError::Gone { .. } => Failure::new(Exit::Usage, "work_gone", with_causes(&error))
-                .hint("`pleach recover` lists kept work")
-                .into(),
-        }
-    }
 }

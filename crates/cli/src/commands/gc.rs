@@ -7,7 +7,7 @@ use std::time::Duration;
 use anstyle::Style;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::gc::{
-    Garbage, GarbageCollector, GarbageKind, GarbageRemoved, GcError, Repacked, empty_folders,
+    Garbage, GarbageCollector, GarbageKind, GarbageRemoved, Repacked, empty_folders,
 };
 use pleach_engine::plan_in_use::project_folder;
 use pleach_git::git::{Git, Store};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::args::GcArgs;
 use crate::columns::{age, bytes, cut, terminal_width};
-use crate::failure::{Exit, Failure, Failures};
+use crate::failure::{Exit, Failures};
 use crate::output::{Reader, one_line, print, tell_error};
 use crate::plan_source::current_folder;
 use crate::preview::count;
@@ -244,20 +244,4 @@ fn entry(find: &Garbage) -> Value {
         "seconds": find.age.map(|age| age.as_secs()),
         "bytes": find.bytes,
     })
-}
-
-impl From<GcError> for Failures {
-    fn from(error: GcError) -> Self {
-        match error {
-            GcError::Lookup(error) => error.into(),
-            GcError::Kept(error) => error.into(),
-            GcError::Store(error) => error.into(),
-            GcError::Git(error) => error.into(),
-            GcError::Worktree(error) => (*error).into(),
-            GcError::Resolve(error) => (*error).into(),
-            GcError::Ownership(_) | GcError::Io { .. } => {
-                Failure::new(Exit::Environment, "gc", with_causes(&error)).into()
-            }
-        }
-    }
 }

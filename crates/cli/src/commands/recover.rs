@@ -14,14 +14,13 @@ use pleach_git::git::{CommitId, Git, Store};
 use pleach_log::database::Database;
 use pleach_log::ownership::is_owned;
 use pleach_system::state_folder::StateFolder;
-use pleach_system::text::causes::with_causes;
 use pleach_system::text::shell_words::quoted;
 use serde_json::json;
 
 use super::status::find_batch;
 use crate::args::RecoverArgs;
 use crate::columns::{age, cut, padded, terminal_width};
-use crate::failure::{Exit, Failure, Failures};
+use crate::failure::{Exit, Failures};
 use crate::output::{Reader, one_line, print, tell_error};
 use crate::plan_source::current_folder;
 use crate::preview::count;
@@ -259,25 +258,5 @@ fn look_at_branch(branch: &str, work: &RecoveredWork) -> String {
         format!("git show {branch}")
     } else {
         format!("git diff {basis} {branch}")
-    }
-}
-
-impl From<KeptError> for Failures {
-    fn from(error: KeptError) -> Self {
-        match error {
-            KeptError::Lookup(error) => error.into(),
-            KeptError::Store(error) => error.into(),
-            KeptError::Git(error) => error.into(),
-            KeptError::Worktree(error) => (*error).into(),
-            KeptError::Ownership(_) => {
-                Failure::new(Exit::Environment, "owner", with_causes(&error)).into()
-            }
-            KeptError::Folder { .. } => {
-                Failure::new(Exit::Environment, "state_folder", with_causes(&error)).into()
-            }
-            KeptError::Nothing(_) => Failure::new(Exit::Usage, "nothing_kept", error.to_string())
-                .hint("`pleach recover --all` lists all kept work")
-                .into(),
-        }
     }
 }

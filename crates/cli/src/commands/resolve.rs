@@ -65,7 +65,7 @@ struct ResolveSession<'a> {
 impl ResolveSession<'_> {
     fn resolution(&self) -> Result<Resolution<'_>, Failures> {
         let task = &self.arguments.task;
-        Ok(Resolution::find(self.state, self.id, task)?)
+        Resolution::find(self.state, self.id, task).map_err(unresolved)
     }
 
     fn start(&self) -> Result<Exit, Failures> {
@@ -78,7 +78,7 @@ impl ResolveSession<'_> {
         } else {
             None
         };
-        let started = self.resolution()?.start()?;
+        let started = self.resolution()?.start().map_err(unresolved)?;
         if let Some(editor) = editor {
             edit(&editor, &started)?;
         }
@@ -144,7 +144,7 @@ impl ResolveSession<'_> {
         if self.arguments.in_background {
             detach::leave_terminal();
         }
-        let resolved = self.resolution()?.finish()?;
+        let resolved = self.resolution()?.finish().map_err(unresolved)?;
         for path in &resolved.left_out {
             let path = one_line(&path.to_string_lossy());
             tell_error(format_args!(
@@ -211,7 +211,7 @@ impl ResolveSession<'_> {
     }
 
     fn abort(&self) -> Result<Exit, Failures> {
-        let cleared = self.resolution()?.abort()?;
+        let cleared = self.resolution()?.abort().map_err(unresolved)?;
         let ResolveArgs { batch, task, .. } = self.arguments;
         let commit = cleared.kept.as_ref().map(ToString::to_string);
         if self.reader == Reader::Program {
@@ -258,29 +258,26 @@ fn below(path: &Path) -> PathBuf {
     Path::new(".").join(path)
 }
 
-impl From<ResolveError> for Failures {
-    fn from(error: ResolveError) -> Self {
-        match error {
-            ResolveError::Lookup(error) => error.into(),
-            ResolveError::Store(error) => error.into(),
-            ResolveError::Git(error) => error.into(),
-            ResolveError::Weave(error) => (*error).into(),
-            ResolveError::Worktree(error) => (*error).into(),
-            _ => {
-                let exit = match error {
-                    ResolveError::Unfinished { .. } => Exit::SomeTaskFailed,
-                    ResolveError::NoStore { .. }
-                    | ResolveError::Unreadable { .. }
-                    | ResolveError::Capture(_) => Exit::Environment,
-                    _ => Exit::Usage,
-                };
-                let failure = Failure::new(exit, error.code(), with_causes(&error));
-                match error.hint() {
-                    Some(hint) => failure.hint(hint),
-                    None => failure,
-                }
-                .into()
+/// A conflict with something left to decide is a result, and no wrong call.
+fn unresolved(error: ResolveError) -> Failures {
+    match error {
+        ResolveError::Weave(error) => (*error).into(),
+        ResolveError::Worktree(error) => (*error).into(),
+        ResolveError::Lookup(_) | ResolveError::Store(_) | ResolveError::Git(_) => error.into(),
+        _ => {
+            let exit = match error {
+                ResolveError::Unfinished { .. } => Exit::SomeTaskFailed,
+                ResolveError::NoStore { .. }
+                | ResolveError::Unreadable { .. }
+                | ResolveError::Capture(_) => Exit::Environment,
+                _ => Exit::Usage,
+            };
+            let failure = Failure::new(exit, error.code(), with_causes(&error));
+            match error.hint() {
+                Some(hint) => failure.hint(hint),
+                None => failure,
             }
+            .into()
         }
     }
 }

@@ -7,9 +7,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use pleach_engine::plan_in_use::project_folder;
-use pleach_server::{Consent, Options, ServeError, Server, TokenError, write_opener};
+use pleach_server::{Consent, Options, ServeError, Server, write_opener};
 use pleach_system::state_folder::StateFolder;
-use pleach_system::text::causes::with_causes;
 use serde_json::json;
 
 use super::run::own_program;
@@ -129,24 +128,5 @@ fn open(state: &StateFolder, link: &str) {
         tell_error(format_args!(
             "note: no browser was opened: {error}; open the link yourself\n"
         ));
-    }
-}
-
-impl From<TokenError> for Failures {
-    fn from(error: TokenError) -> Self {
-        Failure::new(Exit::Environment, "token", with_causes(&error))
-            .hint(error.hint())
-            .into()
-    }
-}
-
-impl From<ServeError> for Failures {
-    fn from(error: ServeError) -> Self {
-        match error {
-            ServeError::Token(error) => error.into(),
-            error => Failure::new(Exit::Environment, "serve", with_causes(&error))
-                .hint("choose another address with --port or --host")
-                .into(),
-        }
     }
 }

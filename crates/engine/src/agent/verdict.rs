@@ -47,7 +47,7 @@ const NOT_FOUND: i32 = 127;
 
 impl AttemptVerdict {
     /// What the end of any command means.
-    pub fn of_command(exit: Exit, tail: &[u8]) -> Self {
+    pub(crate) fn of_command(exit: Exit, tail: &[u8]) -> Self {
         let tail = &tail[tail.len().saturating_sub(TAIL)..];
         let line = last_line(tail);
         let error = |what: String| match &line {

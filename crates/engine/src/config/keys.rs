@@ -258,7 +258,7 @@ impl Key {
     }
 
     /// Its default as a file would say it, if it has one.
-    pub fn default_text(&self) -> Option<String> {
+    pub(crate) fn default_text(&self) -> Option<String> {
         Some((self.default)()?.to_string())
     }
 

@@ -77,7 +77,7 @@ pub struct MisspeltVariable {
 }
 
 /// The user's own file, which holds for all repositories; none if nobody knows where the home folder is.
-pub fn users_file() -> Option<PathBuf> {
+pub(crate) fn users_file() -> Option<PathBuf> {
     let set = |name| {
         let value = std::env::var_os(name).map(PathBuf::from);
         value.filter(|path| path.is_absolute())

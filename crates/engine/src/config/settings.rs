@@ -32,7 +32,7 @@ impl Settings {
         Ok(settings)
     }
 
-    pub fn branch_names(&self) -> BranchNames {
+    pub(crate) fn branch_names(&self) -> BranchNames {
         BranchNames {
             prefix: self.branch_prefix.clone(),
             task: self.task_branch.clone(),
@@ -78,7 +78,7 @@ impl Settings {
     }
 
     /// Reads the prompt's template, if one is set.
-    pub fn load_prompt(&self) -> Result<Option<String>, ConfigError> {
+    pub(crate) fn load_prompt(&self) -> Result<Option<String>, ConfigError> {
         let Some(path) = &self.prompt else {
             return Ok(None);
         };

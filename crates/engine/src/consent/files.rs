@@ -115,7 +115,7 @@ impl SteeringFiles {
     }
 
     /// The paths that are new, different or gone in another commit.
-    pub fn changed_in(&self, other: &Self) -> Vec<String> {
+    pub(crate) fn changed_in(&self, other: &Self) -> Vec<String> {
         let missing =
             |from: &Self, entry: &(String, String)| from.files.binary_search(entry).is_err();
         let mut changed: Vec<String> = self

@@ -70,7 +70,7 @@ fn begins_as_settings(name: &str) -> bool {
 }
 
 /// Whether a file of that path steers agents or Pleach, wherever in the tree it is.
-pub fn is_steering(path: &str) -> bool {
+pub(crate) fn is_steering(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     // The last part too: a link of that name leads to a folder.

@@ -18,7 +18,10 @@ use crate::agent::NoAgent;
 use crate::board::{BoardError, BoardErrorKind};
 use crate::config::ConfigError;
 use crate::control::ControlError;
+use crate::gc::GcError;
 use crate::init::InitError;
+use crate::kept::KeptError;
+use crate::patch::PatchError;
 use crate::plan_file::PlanFileError;
 use crate::plan_in_use::NoPlan;
 use crate::prompt::UnknownPlace;
@@ -335,5 +338,60 @@ impl From<BoardError> for Faults {
             ..Fault::new(blame, error.code(), with_causes(&error)).hint(hint)
         }
         .into()
+    }
+}
+
+impl From<PatchError> for Faults {
+    fn from(error: PatchError) -> Self {
+        match error {
+            PatchError::Lookup(error) => error.into(),
+            PatchError::Store(error) => error.into(),
+            PatchError::Git(error) => error.into(),
+            PatchError::Nothing { what, hint } => {
+                Fault::new(Blame::User, "no_work", what).hint(hint).into()
+            }
+            PatchError::Gone { .. } => Fault::new(Blame::User, "work_gone", with_causes(&error))
+                .hint("`pleach recover` lists kept work")
+                .into(),
+        }
+    }
+}
+
+impl From<KeptError> for Faults {
+    fn from(error: KeptError) -> Self {
+        let code = match error {
+            KeptError::Lookup(error) => return error.into(),
+            KeptError::Store(error) => return error.into(),
+            KeptError::Git(error) => return error.into(),
+            KeptError::Worktree(error) => return (*error).into(),
+            KeptError::Ownership(_) => "owner",
+            KeptError::Folder { .. } => "state_folder",
+            KeptError::Nothing(_) => {
+                return Fault::new(Blame::User, "nothing_kept", error.to_string())
+                    .hint("`pleach recover --all` lists all kept work")
+                    .into();
+            }
+        };
+        Fault::new(Blame::Environment, code, with_causes(&error)).into()
+    }
+}
+
+impl From<GcError> for Faults {
+    fn from(error: GcError) -> Self {
+        match error {
+            GcError::Lookup(error) => error.into(),
+            GcError::Kept(error) => error.into(),
+            GcError::Store(error) => error.into(),
+            GcError::Git(error) => error.into(),
+            GcError::Worktree(error) => (*error).into(),
+            GcError::Resolve(error) => match *error {
+                ResolveError::Weave(error) => (*error).into(),
+                ResolveError::Worktree(error) => (*error).into(),
+                error => error.into(),
+            },
+            GcError::Ownership(_) | GcError::Io { .. } => {
+                Fault::new(Blame::Environment, "gc", with_causes(&error)).into()
+            }
+        }
     }
 }

@@ -45,7 +45,7 @@ impl Chosen {
     }
 
     /// The tasks of these ids; what is done already is left out with a warning.
-    pub fn by_id(
+    pub(crate) fn by_id(
         graph: &Graph<'_>,
         ids: &[TaskId],
         rules: NextRules,

@@ -204,7 +204,7 @@ impl Call {
 
     /// Reads the files of a folder, with the git folder staying where it is.
     #[must_use]
-    pub fn work_tree(self, folder: &Path) -> Self {
+    pub(crate) fn work_tree(self, folder: &Path) -> Self {
         self.reading(folder)
             .folder(folder)
             .below(folder)
@@ -213,7 +213,7 @@ impl Call {
 
     /// Follows the user's own configuration as well, which may say that a repository is safe.
     #[must_use]
-    pub fn with_users_config(self) -> Self {
+    pub(crate) fn with_users_config(self) -> Self {
         self.reaching(ReadScope::Settings)
             .withhold(&USERS_CONFIG)
             .inherit(&USERS_CONFIG)

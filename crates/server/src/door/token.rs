@@ -6,6 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use pleach_engine::fault::{Blame, Fault, Faults};
+use pleach_system::text::causes::with_causes;
 use subtle::ConstantTimeEq as _;
 
 const BYTES: usize = 32;
@@ -41,6 +43,14 @@ impl TokenError {
             }
             Self::NotOne(_) => "delete the file; a new one is created",
         }
+    }
+}
+
+impl From<TokenError> for Faults {
+    fn from(error: TokenError) -> Self {
+        Fault::new(Blame::Environment, "token", with_causes(&error))
+            .hint(error.hint())
+            .into()
     }
 }
 

@@ -88,16 +88,11 @@ async fn task_diff(
 
 fn of_patch(error: PatchError) -> Refusal {
     match error {
-        PatchError::Lookup(error) => error.into(),
-        PatchError::Store(error) => error.into(),
-        PatchError::Git(error) => error.into(),
-        PatchError::Nothing { what, hint } => {
-            Refusal::new(StatusCode::NOT_FOUND, "no_work", what, hint)
-        }
         PatchError::Gone { .. } => {
             let hint = "kept work is deleted after `keep_work`";
-            Refusal::new(StatusCode::NOT_FOUND, "work_gone", error.to_string(), hint)
+            Refusal::not_found("work_gone", error.to_string(), hint)
         }
+        error => error.into(),
     }
 }
 
