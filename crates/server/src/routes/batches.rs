@@ -61,7 +61,7 @@ struct BatchesQuery {
     before: Option<u32>,
 }
 
-/// BatchScope which batches to look.
+/// Among which batches to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Which {
