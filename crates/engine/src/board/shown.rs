@@ -80,7 +80,6 @@ pub struct LastBatch {
 /// How far a task is.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum StatusWord {
     Pending,
     InProgress,
@@ -93,7 +92,6 @@ pub enum StatusWord {
 /// How much a task matters.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum PriorityWord {
     Low,
     Medium,

@@ -15,10 +15,6 @@ use crate::database::LoadedBatch;
 /// One run of an agent on a task.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the interface, which its guide explains"
-)]
 pub struct AttemptView {
     pub batch_id: u32,
     /// What people call that batch.

@@ -28,10 +28,6 @@ use pleach_system::text::moment::{milliseconds, rfc3339};
 /// A batch.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the interface, which its guide explains"
-)]
 pub struct BatchView {
     pub id: u32,
     /// What people call it: counted from 1 within its project.
@@ -83,10 +79,6 @@ pub struct BatchView {
 /// A task of a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the interface, which its guide explains"
-)]
 pub struct TaskView {
     /// The task's own id, which is the same in every batch.
     pub task_id: String,
@@ -131,10 +123,6 @@ pub struct TaskView {
 /// The settings that people look for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the interface, which its guide explains"
-)]
 pub struct SettingsView {
     pub max_concurrent: usize,
     /// How many may run at once by now.
@@ -147,7 +135,6 @@ pub struct SettingsView {
 /// How many tasks stand where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct ProgressView {
     pub total: usize,
     /// Those that were merged, or needed no change.
@@ -165,7 +152,6 @@ pub struct ProgressView {
 /// A task that was left out, and with whom it collides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct ConflictView {
     pub task_id: String,
     /// Its key in the batch.
@@ -180,7 +166,6 @@ pub struct ConflictView {
 
 /// A conflict that a person resolves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct ResolvingView {
     #[schema(value_type = String)]
     pub path: PathBuf,
@@ -189,7 +174,6 @@ pub struct ResolvingView {
 /// Two tasks that would conflict if both ended as they stand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct PredictedView {
     #[schema(value_type = Vec<String>)]
     pub tasks: [String; 2],

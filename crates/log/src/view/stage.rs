@@ -15,7 +15,6 @@ use super::wire::counted_from_1;
 /// A stage or wave.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct StageView {
     /// Its number, counted from 1.
     pub stage: usize,

@@ -11,10 +11,6 @@ use pleach_system::text::moment::rfc3339;
 /// What the tests say of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the interface, which its guide explains"
-)]
 pub struct ValidationView {
     /// The command; none where none is set.
     pub command: Option<String>,
@@ -37,7 +33,6 @@ pub struct ValidationView {
 /// What is known of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum Verdict {
     NotConfigured,
     Unknown,
@@ -51,7 +46,6 @@ pub enum Verdict {
 /// A run of the tests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct RunView {
     /// Its number; none where the verdict was remembered.
     pub number: Option<u32>,
@@ -70,7 +64,6 @@ pub struct RunView {
 /// How a run of the tests ended.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum RunWord {
     Green,
     Red,
