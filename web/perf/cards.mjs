@@ -16,6 +16,15 @@ const types = {
 const csp = "default-src 'self'; style-src 'self' 'unsafe-inline'";
 const at = "2026-01-01T00:00:00.000Z";
 
+/** The places of cards, by their number. */
+const places = [
+  { status: "pending", column: "todo", word: "pending" },
+  { status: "pending", column: "in_progress", word: "running" },
+  { status: "pending", column: "needs_you", word: "failed" },
+  { status: "completed", column: "done", word: "completed" },
+  { status: "cancelled", column: "cancelled", word: "cancelled" },
+];
+
 function task(number, batch) {
   const key = String(number);
   const inBatch = number % 5 === 1;
@@ -27,7 +36,7 @@ function task(number, batch) {
     line: null,
     title: `Task ${key}: make part ${number % 97} better`,
     description: "",
-    status: number % 5 === 3 ? "completed" : number % 5 === 4 ? "cancelled" : "pending",
+    ...places[number % 5],
     phase: null,
     priority: ["low", "medium", "high", "critical"][number % 4],
     labels: number % 3 === 0 ? ["core"] : ["ui", "docs"],
@@ -49,8 +58,10 @@ function batchOf(id, tasks) {
     taskId: each.id,
     key: each.key,
     title: each.title,
+    ...places[1],
     status: "running",
     state: "running",
+    can: ["cancel"],
     outcome: null,
     attempts: 1,
     lastAttempt: 1,
@@ -150,7 +161,8 @@ export async function serveCards(count) {
     const pick = tasks[(seq * 7919) % tasks.length];
     const who = running[(seq * 31) % running.length];
     const isMove = seq % 4 === 0;
-    const moved = { ...pick, status: seq % 8 === 0 ? "completed" : "pending", updatedAt: at };
+    const isBusy = pick.column === "in_progress";
+    const moved = { ...pick, ...(isBusy ? {} : places[seq % 8 === 0 ? 3 : 0]), updatedAt: at };
     const [name, data] = isMove
       ? ["task:updated", { taskId: pick.id, projectId: "p", task: moved, at }]
       : [

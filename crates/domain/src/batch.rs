@@ -25,7 +25,7 @@ pub use design::{
 pub use governors::{BudgetExceeded, SlotsNow, dollars};
 pub use progress::Progress;
 pub use proof::{Proof, ProofSearch, TestRun};
-pub use status::BatchStatus;
+pub use status::{BatchStatus, BatchStatusWord};
 pub use task::BatchTask;
 
 pub use crate::work::Spent;

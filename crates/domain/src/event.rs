@@ -30,6 +30,7 @@ pub enum Event {
 
 /// What becomes of the batch branch when a batch is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Rollback {
     /// It stays with what was woven.
@@ -40,6 +41,7 @@ pub enum Rollback {
 
 /// How the weaving of a stage went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MergeStatus {
     /// What was built is woven.
@@ -65,6 +67,7 @@ pub struct PredictedConflict {
 
 /// Why a woven result is not proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnprovedReason {
     /// The tests fail without any of the tasks.

@@ -6,6 +6,7 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{PhaseNumber, TaskId};
+use crate::words::words;
 
 /// One piece of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,20 +103,22 @@ pub enum IfUnknown {
     Unlisted,
 }
 
-/// What a plan can say of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskStatus {
-    /// Wanted, and nobody is at it.
-    Pending,
-    InProgress,
-    Completed,
-    /// Tried in vain.
-    Failed,
-    /// Left out by a person.
-    Skipped,
-    /// No longer wanted.
-    Cancelled,
+words! {
+    /// What a plan can say of a task.
+    pub enum TaskStatus {
+        /// Wanted, and nobody is at it.
+        Pending = "pending",
+        /// Somebody is at it.
+        InProgress = "in_progress",
+        /// Done.
+        Completed = "completed",
+        /// Tried in vain.
+        Failed = "failed",
+        /// Left out by a person.
+        Skipped = "skipped",
+        /// No longer wanted.
+        Cancelled = "cancelled",
+    }
 }
 
 impl TaskStatus {
@@ -123,21 +126,11 @@ impl TaskStatus {
     pub fn is_settled(self) -> bool {
         matches!(self, Self::Completed | Self::Skipped | Self::Cancelled)
     }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }
 
 /// How much a task matters, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
     Low,

@@ -4,6 +4,7 @@
 
 use crate::event::TaskEvent;
 use crate::id::TaskId;
+use crate::words::words;
 pub use crate::work::{Commit, Consent, SteeringFile};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,15 +98,35 @@ impl Ending {
     }
 
     pub fn outcome(&self) -> &'static str {
-        match self {
-            Self::Merged { .. } => "merged",
-            Self::NoChanges { .. } => "no_changes",
-            Self::Conflicted { .. } => "conflicted",
-            Self::Invalid { .. } => "invalid",
-            Self::Failed { .. } => "failed",
-            Self::TimedOut => "timed_out",
-            Self::Blocked { .. } => "blocked",
-            Self::Cancelled => "cancelled",
+        TaskOutcome::from(self).as_str()
+    }
+}
+
+words! {
+    /// How a task ended, in one word.
+    pub enum TaskOutcome {
+        Merged = "merged",
+        NoChanges = "no_changes",
+        Conflicted = "conflicted",
+        Invalid = "invalid",
+        Failed = "failed",
+        TimedOut = "timed_out",
+        Blocked = "blocked",
+        Cancelled = "cancelled",
+    }
+}
+
+impl From<&Ending> for TaskOutcome {
+    fn from(ending: &Ending) -> Self {
+        match ending {
+            Ending::Merged { .. } => Self::Merged,
+            Ending::NoChanges { .. } => Self::NoChanges,
+            Ending::Conflicted { .. } => Self::Conflicted,
+            Ending::Invalid { .. } => Self::Invalid,
+            Ending::Failed { .. } => Self::Failed,
+            Ending::TimedOut => Self::TimedOut,
+            Ending::Blocked { .. } => Self::Blocked,
+            Ending::Cancelled => Self::Cancelled,
         }
     }
 }

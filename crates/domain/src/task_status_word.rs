@@ -1,23 +1,21 @@
 //! Where a task stands within a batch, coarsely, as all surfaces say it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::event::TaskEvent;
-use crate::task_state::{Ending, TaskState};
+use crate::task_state::{Ending, TaskOutcome, TaskState};
+use crate::words::words;
 
-/// Where a task stands, coarsely.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum TaskStatusWord {
-    Queued,
-    Waiting,
-    Limited,
-    Running,
-    Completed,
-    Failed,
-    Skipped,
-    Cancelled,
+words! {
+    /// Where a task stands, coarsely.
+    pub enum TaskStatusWord {
+        Queued = "queued",
+        Waiting = "waiting",
+        Limited = "limited",
+        Running = "running",
+        Completed = "completed",
+        Failed = "failed",
+        Skipped = "skipped",
+        Cancelled = "cancelled",
+    }
 }
 
 impl TaskStatusWord {
@@ -41,22 +39,8 @@ impl TaskStatusWord {
         }
     }
 
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Waiting => "waiting",
-            Self::Limited => "limited",
-            Self::Running => "running",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Where an event leaves a task and how it ended, whatever was before; nothing, where it moves nothing.
-    pub fn after(event: &TaskEvent) -> Option<(Self, Option<&'static str>)> {
+    pub fn after(event: &TaskEvent) -> Option<(Self, Option<TaskOutcome>)> {
         Some(match event {
             TaskEvent::Kept { .. }
             | TaskEvent::Published { .. }
@@ -80,14 +64,14 @@ impl TaskStatusWord {
             | TaskEvent::StopRequested
             | TaskEvent::Built { .. }
             | TaskEvent::Resolved { .. } => (Self::Running, None),
-            TaskEvent::Woven { .. } => (Self::Completed, Some("merged")),
-            TaskEvent::Unchanged { .. } => (Self::Completed, Some("no_changes")),
-            TaskEvent::Failed { .. } => (Self::Failed, Some("failed")),
-            TaskEvent::TimedOut => (Self::Failed, Some("timed_out")),
-            TaskEvent::Conflicted { .. } => (Self::Skipped, Some("conflicted")),
-            TaskEvent::Invalid { .. } => (Self::Skipped, Some("invalid")),
-            TaskEvent::Blocked { .. } => (Self::Skipped, Some("blocked")),
-            TaskEvent::Cancelled => (Self::Cancelled, Some("cancelled")),
+            TaskEvent::Woven { .. } => (Self::Completed, Some(TaskOutcome::Merged)),
+            TaskEvent::Unchanged { .. } => (Self::Completed, Some(TaskOutcome::NoChanges)),
+            TaskEvent::Failed { .. } => (Self::Failed, Some(TaskOutcome::Failed)),
+            TaskEvent::TimedOut => (Self::Failed, Some(TaskOutcome::TimedOut)),
+            TaskEvent::Conflicted { .. } => (Self::Skipped, Some(TaskOutcome::Conflicted)),
+            TaskEvent::Invalid { .. } => (Self::Skipped, Some(TaskOutcome::Invalid)),
+            TaskEvent::Blocked { .. } => (Self::Skipped, Some(TaskOutcome::Blocked)),
+            TaskEvent::Cancelled => (Self::Cancelled, Some(TaskOutcome::Cancelled)),
         })
     }
 }
@@ -96,8 +80,8 @@ impl TaskStatusWord {
 mod tests {
     use super::*;
 
-    fn told(state: &TaskState) -> (TaskStatusWord, Option<&'static str>) {
-        let outcome = state.ending().map(Ending::outcome);
+    fn told(state: &TaskState) -> (TaskStatusWord, Option<TaskOutcome>) {
+        let outcome = state.ending().map(TaskOutcome::from);
         (TaskStatusWord::from_state(state), outcome)
     }
 

@@ -25,7 +25,7 @@ pub use execution_plan::{ExecutionPlan, IdText, PlannedBatch, PlannedTask};
 pub use import::Imported;
 pub use marking::mark_on_board;
 pub use projects::{Project, ProjectStatus};
-pub use shown::{BoardTask, LastBatch, PriorityWord, StatusWord};
+pub use shown::{BoardTask, LastBatch};
 pub use tasks::{NewTask, TaskChange};
 pub use to_run::TasksToRun;
 

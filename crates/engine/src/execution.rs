@@ -2,6 +2,7 @@
 //!
 //! Reads what is stored; starting and stopping is for others.
 
+use pleach_domain::batch::BatchStatusWord;
 use pleach_domain::choice::RunMode;
 use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::plan::Plan;
@@ -97,17 +98,19 @@ impl Execution {
     fn of_batch(row: &ExecutionRow, batch: &BatchView) -> Self {
         let is_open = row.is_open;
         let (stages, completed, current) = if batch.stages.is_empty() {
-            let completed = usize::from(batch.status == "completed");
+            let completed = usize::from(batch.status == BatchStatusWord::Completed);
             (1, completed, is_open.then_some(1))
         } else {
-            let having = |status: &'static str| {
+            let having = |status: BatchStatusWord| {
                 batch
                     .stages
                     .iter()
                     .filter(move |stage| stage.status == status)
             };
-            let current = having("running").next().map(|stage| stage.stage);
-            let completed = having("completed").count();
+            let current = having(BatchStatusWord::Running)
+                .next()
+                .map(|stage| stage.stage);
+            let completed = having(BatchStatusWord::Completed).count();
             (batch.stages.len(), completed, current.filter(|_| is_open))
         };
         Self {

@@ -66,7 +66,7 @@ use pleach_git::worktree::{Included, WorktreeError};
 use pleach_log::batch_paths::project_name;
 use pleach_log::database::{Database, DatabaseError, LoadedBatch, Provenance, StoredEvent};
 use pleach_log::ownership::{BatchLock, OwnershipError};
-use pleach_log::view::{Narrator, Origin};
+use pleach_log::view::Narrator;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::machine::Machine;
 use pleach_system::process::ProcessError;
@@ -81,7 +81,7 @@ use self::marks::Marks;
 use self::run_loop::Loop;
 use self::status_file::KeptStatus;
 use crate::attempt::{AttemptContext, Spares};
-use crate::batch_record::{BatchRecord, TaskRecord};
+use crate::batch_record::BatchRecord;
 use crate::consent::{Steering, SteeringFiles};
 use crate::project_secrets::secrets_of;
 
@@ -280,21 +280,23 @@ impl Prepared {
 
     /// Somebody who has followed it so far.
     pub fn narrator(&self) -> Narrator {
-        let titles = self.record.tasks.iter().map(|task| task.title.clone());
-        let mut narrator = Narrator::new(self.record.design.clone()).with_origin(Origin {
+        let (id, number, events) = match &self.opening {
+            Opening::Fresh => (0, BatchNumber(0), Vec::new()),
+            Opening::TakenUp {
+                id, number, events, ..
+            } => (*id, *number, events.clone()),
+        };
+        let loaded = LoadedBatch {
+            id,
+            number,
             project: project_name(&self.store),
             repository: self.record.folder.clone(),
             plan: self.record.plan.key(),
-            titles: titles.collect(),
-            segments: self.record.tasks.iter().map(TaskRecord::segment).collect(),
-            ids: self.record.task_ids(&project_name(&self.store)),
-        });
-        if let Opening::TakenUp { events, .. } = &self.opening {
-            for stored in events {
-                narrator.follow(stored);
-            }
-        }
-        narrator
+            record: serde_json::to_string(&self.record).expect("a record is plain data"),
+            created_at: 0,
+            events,
+        };
+        Narrator::before(&self.state, &loaded, u64::MAX).expect("a record is read as it is written")
     }
 
     pub fn titles(&self) -> HashMap<TaskId, String> {

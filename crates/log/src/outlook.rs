@@ -14,15 +14,13 @@ use serde::Serialize;
 
 use crate::database::{BatchFilter, BatchScope, Database, PlanMark, now};
 use crate::view::{BatchView, ViewError};
+use pleach_domain::task_state::TaskOutcome;
 use pleach_domain::task_status_word::TaskStatusWord;
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::moment::{milliseconds, rfc3339};
 
 /// So many batches back it is looked for what became of a task.
 const LOOK_BACK: usize = 50;
-
-/// The outcome of a task that was never tried.
-const BLOCKED: &str = "blocked";
 
 /// How many tasks stand where.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -246,7 +244,7 @@ impl StoredFacts {
                 // What a batch has done stays with it until it is over, also while nobody runs it.
                 is_live: is_live && task.outcome.is_none()
                     || view.completed_at.is_none() && stands == TaskStatusWord::Completed,
-                was_blocked: task.outcome == Some(BLOCKED),
+                was_blocked: task.outcome == Some(TaskOutcome::Blocked),
             };
             self.tasks.entry(key.clone()).or_insert(last);
         }

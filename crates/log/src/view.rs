@@ -6,11 +6,15 @@ mod attempts;
 mod board_wire;
 mod narrator;
 mod order;
+mod progress;
 mod replay;
 mod shape;
 mod stage;
+mod task;
 mod validation;
 mod wire;
+
+use std::path::PathBuf;
 
 use pleach_domain::batch::{BadEvent, Batch, Design, LandingResult};
 use pleach_domain::choice::Landing;
@@ -19,26 +23,28 @@ use serde::Deserialize;
 
 pub use attempts::AttemptView;
 pub use board_wire::board_wire;
-pub use narrator::{Narrator, Origin};
+pub use narrator::{Narrator, OutcomeCounts};
 pub use order::{EdgeView, OrderView, OrderedStage};
-pub use shape::{
-    BatchView, ConflictView, PredictedView, ProgressView, ResolvingView, SettingsView, TaskView,
-};
+pub use progress::{BatchState, ProgressView};
+pub use shape::{BatchView, ConflictView, PredictedView, ResolvingView, SettingsView};
 pub use stage::StageView;
+pub use task::TaskView;
 pub use validation::{RunView, RunWord, ValidationView, Verdict};
 pub use wire::{usd, wire, wire_in, worktree_id};
 
-use crate::batch_paths::segment_of;
+use crate::batch_paths::{WorkPlace, segment_of};
 use crate::branches::BranchNames;
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::earlier::BuildsOn;
 use crate::earlier::Earlier;
 use crate::ownership::{OwnershipError, is_owned};
 use crate::task_ids::TaskIds;
+use pleach_system::files::stored_path::StoredPath;
 use pleach_system::sandbox::SandboxPolicy;
 use pleach_system::secrets::Secrets;
 use pleach_system::state_folder::StateFolder;
 use replay::Replayed;
+use task::TaskNames;
 
 /// Why a batch cannot be shown.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +95,11 @@ pub(crate) struct Record {
     #[serde(default)]
     branches: BranchNames,
     #[serde(default)]
-    place: crate::batch_paths::WorkPlace,
+    place: WorkPlace,
+    /// WorkPlace its tasks work, if that is the user's folder.
+    folder: Option<StoredPath>,
+    /// WorkPlace its worktrees are, if not where they are usually.
+    worktrees: Option<StoredPath>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -103,8 +113,27 @@ struct TaskRecord {
 }
 
 impl Record {
+    fn of(loaded: &LoadedBatch) -> Result<Self, ViewError> {
+        let batch = loaded.number;
+        serde_json::from_str(&loaded.record).map_err(|source| ViewError::Record { batch, source })
+    }
+
+    /// WorkPlace its worktrees are.
+    fn worktrees(&self, state: &StateFolder, project: &str, batch: BatchNumber) -> PathBuf {
+        let root = self.worktrees.as_ref().map(|root| root.0.as_path());
+        state.worktrees(root, project, batch)
+    }
+
+    /// What its tasks are called.
+    fn names(&self, loaded: &LoadedBatch) -> TaskNames {
+        TaskNames {
+            ids: self.task_ids(loaded),
+            segments: self.segments(),
+        }
+    }
+
     fn is_in_place(&self) -> bool {
-        self.place == crate::batch_paths::WorkPlace::InPlace
+        self.place == WorkPlace::InPlace
     }
 
     /// What programs know the tasks of the batch by.
@@ -137,21 +166,12 @@ pub enum Owner {
 /// What a view says about the world, besides what is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// Where its worktrees are.
+    /// WorkPlace its worktrees are.
     pub worktrees: &'a std::path::Path,
     /// Whether somebody is at it.
     pub owner: Owner,
     /// The time, in milliseconds since 1970.
     pub now: u64,
-}
-
-/// Where a batch has its worktrees, if not where they are usually, and whether it has any.
-#[derive(Deserialize)]
-struct Grounds {
-    worktrees: Option<pleach_system::files::stored_path::StoredPath>,
-    #[serde(default)]
-    place: crate::batch_paths::WorkPlace,
-    folder: Option<pleach_system::files::stored_path::StoredPath>,
 }
 
 impl BatchView {
@@ -170,25 +190,13 @@ impl BatchView {
         let Some(loaded) = database.load(batch)? else {
             return Ok(None);
         };
-        let number = loaded.number;
-        let grounds: Grounds =
-            serde_json::from_str(&loaded.record).map_err(|source| ViewError::Record {
-                batch: number,
-                source,
-            })?;
-        let root = grounds.worktrees.as_ref().map(|root| root.0.as_path());
+        let record = Record::of(&loaded)?;
         let surroundings = Surroundings {
-            worktrees: &state.worktrees(root, &loaded.project, number),
+            worktrees: &record.worktrees(state, &loaded.project, loaded.number),
             owner,
             now: database::now(),
         };
-        let mut view = Self::of(&loaded, &surroundings)?;
-        if grounds.place == crate::batch_paths::WorkPlace::InPlace {
-            for task in view.tasks.iter_mut().filter(|task| task.attempts > 0) {
-                task.worktree_path = grounds.folder.as_ref().map(|folder| folder.0.clone());
-            }
-        }
-        Ok(Some(view))
+        Self::drawn(&loaded, record, &surroundings).map(Some)
     }
 
     /// The id in the plan that a task of it has; the id itself for one that is not of it.
@@ -200,9 +208,15 @@ impl BatchView {
 
     /// The view of what is stored.
     pub fn of(loaded: &LoadedBatch, surroundings: &Surroundings<'_>) -> Result<Self, ViewError> {
+        Self::drawn(loaded, Record::of(loaded)?, surroundings)
+    }
+
+    fn drawn(
+        loaded: &LoadedBatch,
+        mut record: Record,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Self, ViewError> {
         let batch = loaded.number;
-        let mut record: Record = serde_json::from_str(&loaded.record)
-            .map_err(|source| ViewError::Record { batch, source })?;
         let mut history = Replayed::new(record.design.clone());
         for stored in &loaded.events {
             history.follow(stored).map_err(|source| ViewError::Event {

@@ -22,7 +22,8 @@ use std::sync::Arc;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware;
-use axum::{Extension, Router};
+use pleach_domain::event::{Rollback, UnprovedReason};
+use pleach_log::view::{BatchState, OutcomeCounts};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{RefOr, Required};
@@ -44,7 +45,7 @@ use crate::{door, input};
         title = "Pleach",
         description = "Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one."
     ),
-    components(schemas(ErrorBody)),
+    components(schemas(ErrorBody, BatchState, OutcomeCounts, Rollback, UnprovedReason)),
     security(("token" = []))
 )]
 struct ApiDoc;

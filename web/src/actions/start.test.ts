@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { api } from "@/api/client";
 import { queryClient } from "@/api/queries";
 import { heard } from "@/live/order";
-import { at, batch, task } from "@/live/samples";
+import { at, batch, event, ofTask, stands, task } from "@/live/samples";
 import { change, useWorld } from "@/live/world";
 import { startBatch } from "./start";
 
@@ -27,8 +27,8 @@ afterEach(() => {
 
 test("an answer that comes after the batch has ended does not start it again", async () => {
   meanwhile = () => {
-    heard({ name: "batch:task:completed", data: { batchId: 7, taskId: "id-1", outcome: "merged", at } });
-    heard({ name: "batch:completed", data: { batchId: 7, at } });
+    heard(ofTask("batch:task:completed", "1", stands.merged));
+    heard(event("batch:completed", { batchId: 7, batch: { status: "completed", completedAt: at } }));
   };
   expect(await startBatch({ taskIds: ["id-1"] })).toBe(true);
   const { batches, stale } = useWorld.getState();

@@ -819,6 +819,7 @@ export interface components {
          */
         BatchCancelledEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
         };
         /**
@@ -827,8 +828,9 @@ export interface components {
          */
         BatchCancellingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
-            rollback: string;
+            rollback: components["schemas"]["Rollback"];
         };
         /**
          * batch:completed
@@ -836,9 +838,10 @@ export interface components {
          */
         BatchCompletedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             prUrl?: string | null;
-            summary?: unknown;
+            summary?: null | components["schemas"]["OutcomeCounts"];
         };
         /**
          * batch:conflict
@@ -846,6 +849,7 @@ export interface components {
          */
         BatchConflictEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             files: string[];
             key: string;
@@ -858,10 +862,11 @@ export interface components {
          */
         BatchCreatedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             keys?: string[];
             mainRepoPath?: string | null;
-            mode: string;
+            mode: components["schemas"]["RunMode"];
             number: number;
             plan?: string | null;
             projectId?: string | null;
@@ -874,6 +879,7 @@ export interface components {
          */
         BatchFailedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             error: string;
         };
@@ -883,6 +889,7 @@ export interface components {
          */
         BatchFallbackEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             reason: string;
             stage?: number | null;
@@ -893,6 +900,7 @@ export interface components {
          */
         BatchFinishingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
         };
         /**
@@ -901,6 +909,7 @@ export interface components {
          */
         BatchHeldEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             reason: string;
         };
@@ -919,11 +928,12 @@ export interface components {
          */
         BatchJudgedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             ms: number;
             number?: number | null;
             provedAt?: string | null;
-            run: unknown;
+            run: components["schemas"]["RunWord"];
             tasks: string[];
             tree: string;
         };
@@ -933,6 +943,7 @@ export interface components {
          */
         BatchLandedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             into?: string | null;
             prUrl?: string | null;
@@ -943,6 +954,7 @@ export interface components {
          */
         BatchLandingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             into?: string | null;
         };
@@ -952,6 +964,7 @@ export interface components {
          */
         BatchMergingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
         };
         /**
@@ -960,6 +973,7 @@ export interface components {
          */
         BatchNotLandedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             hint?: string | null;
             reason: string;
@@ -970,8 +984,9 @@ export interface components {
          */
         BatchNotProvedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
-            doubt: string;
+            doubt: components["schemas"]["UnprovedReason"];
             reason: string;
         };
         /** @description What a batch is to be; what is left out is as configured. */
@@ -1074,8 +1089,9 @@ export interface components {
          */
         BatchPredictedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
-            pairs: Record<string, never>[];
+            pairs: components["schemas"]["PredictedView"][];
         };
         /** @description What a batch would be; tasks are named by their ids on the board. */
         BatchPreview: {
@@ -1097,10 +1113,11 @@ export interface components {
         };
         /**
          * batch:progress
-         * @description a task began or ended: the counts of `progress` in a batch
+         * @description a task began or ended; the counts are those of `progress` in `batch`
          */
         BatchProgressEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             cancelled: number;
             completed: number;
@@ -1117,6 +1134,7 @@ export interface components {
          */
         BatchProvedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             tree: string;
         };
@@ -1126,6 +1144,7 @@ export interface components {
          */
         BatchPublishedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             branch: string;
             tip: string;
@@ -1136,6 +1155,7 @@ export interface components {
          */
         BatchPushedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             branch: string;
             commit: string;
@@ -1146,6 +1166,7 @@ export interface components {
          */
         BatchPushingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             branch: string;
             commit: string;
@@ -1157,6 +1178,7 @@ export interface components {
          */
         BatchReopenedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             into?: string | null;
         };
@@ -1166,6 +1188,7 @@ export interface components {
          */
         BatchResumedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
         };
         /**
@@ -1175,6 +1198,7 @@ export interface components {
         BatchRewovenEvent: {
             at: string;
             base: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             tip: string;
         };
@@ -1184,6 +1208,7 @@ export interface components {
          */
         BatchSlotsEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             most: number;
             reason: string;
@@ -1195,9 +1220,10 @@ export interface components {
          */
         BatchStageCompletedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             duration?: number | null;
-            mergeStatus: string;
+            mergeStatus: components["schemas"]["MergeStatus"];
             name?: string | null;
             stage: number;
             success: boolean;
@@ -1208,6 +1234,7 @@ export interface components {
          */
         BatchStageStartedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             canParallel?: boolean | null;
             name?: string | null;
@@ -1220,14 +1247,36 @@ export interface components {
          */
         BatchStartedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
         };
+        /** @description What changes of a batch as a whole while it runs, as a batch has it. */
+        BatchState: {
+            completedAt?: string | null;
+            error?: string | null;
+            estimatedEnd?: string | null;
+            held?: string | null;
+            prUrl?: string | null;
+            progress: components["schemas"]["ProgressView"];
+            /** Format: double */
+            secondsLeft?: number | null;
+            startedAt?: string | null;
+            status: components["schemas"]["BatchStatusWord"];
+            /** Format: double */
+            workedSeconds: number;
+        };
+        /**
+         * @description Where a batch stands, in one word.
+         * @enum {string}
+         */
+        BatchStatusWord: "pending" | "running" | "merging" | "validating" | "landing" | "completed" | "failed" | "cancelled";
         /**
          * batch:stopping
          * @description a rule says that nothing more shall start
          */
         BatchStoppingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             reason: string;
         };
@@ -1237,8 +1286,10 @@ export interface components {
          */
         BatchTaskApprovedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1248,10 +1299,12 @@ export interface components {
          */
         BatchTaskBuiltEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             commit: string;
             files: string[];
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1261,9 +1314,11 @@ export interface components {
          */
         BatchTaskCancelledEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
-            outcome: string;
+            outcome: components["schemas"]["TaskOutcome"];
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1273,10 +1328,12 @@ export interface components {
          */
         BatchTaskCompletedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
-            outcome: string;
+            outcome: components["schemas"]["TaskOutcome"];
             reason?: string | null;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             tip?: string | null;
             worktreeId?: string | null;
@@ -1287,10 +1344,12 @@ export interface components {
          */
         BatchTaskFailedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             error: string;
             key: string;
-            outcome: string;
+            outcome: components["schemas"]["TaskOutcome"];
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1300,9 +1359,11 @@ export interface components {
          */
         BatchTaskKeptEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             commit: string;
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1312,10 +1373,12 @@ export interface components {
          */
         BatchTaskLimitedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             error: string;
             key: string;
             pauseMs: number;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1325,9 +1388,11 @@ export interface components {
          */
         BatchTaskLostEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             because: string;
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1337,9 +1402,11 @@ export interface components {
          */
         BatchTaskPlacedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
             node: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1349,9 +1416,11 @@ export interface components {
          */
         BatchTaskPublishedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             branch: string;
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1361,9 +1430,11 @@ export interface components {
          */
         BatchTaskQueuedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
             reason: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1373,10 +1444,12 @@ export interface components {
          */
         BatchTaskResolvedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             commit: string;
             files: string[];
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1386,10 +1459,12 @@ export interface components {
          */
         BatchTaskRetryingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             error: string;
             key: string;
             pauseMs: number;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1399,9 +1474,11 @@ export interface components {
          */
         BatchTaskSessionEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
             sessionId: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1411,11 +1488,13 @@ export interface components {
          */
         BatchTaskSkippedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             files: string[];
             key: string;
-            outcome: string;
+            outcome: components["schemas"]["TaskOutcome"];
             reason: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             with?: string[];
             worktreeId?: string | null;
@@ -1426,9 +1505,11 @@ export interface components {
          */
         BatchTaskSpentEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             costUsd: number;
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             tokens: number;
             worktreeId?: string | null;
@@ -1441,8 +1522,10 @@ export interface components {
             at: string;
             attempt: number;
             basis: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1452,8 +1535,10 @@ export interface components {
          */
         BatchTaskStoppingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1463,10 +1548,12 @@ export interface components {
          */
         BatchTaskTakenOverEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             key: string;
-            outcome: string;
+            outcome: components["schemas"]["TaskOutcome"];
             reason: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1476,9 +1563,11 @@ export interface components {
          */
         BatchTaskWaitingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             consent?: string[];
             key: string;
+            task?: null | components["schemas"]["TaskView"];
             taskId: string;
             worktreeId?: string | null;
         };
@@ -1488,6 +1577,7 @@ export interface components {
          */
         BatchUnheldEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
         };
         /**
@@ -1496,6 +1586,7 @@ export interface components {
          */
         BatchUnpublishedEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
         };
         /**
@@ -1504,6 +1595,7 @@ export interface components {
          */
         BatchValidatingEvent: {
             at: string;
+            batch?: null | components["schemas"]["BatchState"];
             batchId: number;
             stage?: number | null;
         };
@@ -1560,7 +1652,7 @@ export interface components {
             settings: components["schemas"]["SettingsView"];
             stages: components["schemas"]["StageView"][];
             startedAt?: string | null;
-            status: string;
+            status: components["schemas"]["BatchStatusWord"];
             tasks: components["schemas"]["TaskView"][];
             validation: components["schemas"]["ValidationView"];
             /**
@@ -1573,9 +1665,16 @@ export interface components {
         Batches: {
             batches: components["schemas"]["BatchView"][];
         };
+        /**
+         * @description A column of a board.
+         * @enum {string}
+         */
+        BoardColumn: "todo" | "in_progress" | "needs_you" | "done" | "cancelled";
         /** @description A task of a project. */
         BoardTask: {
             batch?: components["schemas"]["LastBatch"] | null;
+            /** @description The column of the board that it belongs to. */
+            column: components["schemas"]["BoardColumn"];
             /** @description When it came onto the board. */
             createdAt: string;
             /** @description The ids of the tasks that must be done first. */
@@ -1608,15 +1707,17 @@ export interface components {
              */
             position: number;
             /** @description How much it matters. */
-            priority: components["schemas"]["PriorityWord"];
+            priority: components["schemas"]["Priority"];
             /** @description The project. */
             projectId: string;
             /** @description How far it is. */
-            status: components["schemas"]["StatusWord"];
+            status: components["schemas"]["TaskStatus"];
             /** @description One line of plain text. */
             title: string;
             /** @description When it was changed last. */
             updatedAt: string;
+            /** @description The one word that says best where it stands. */
+            word: components["schemas"]["TaskWord"];
         };
         /** @description A batch whose work another one builds on, and that the base lacks. */
         BuildsOn: {
@@ -1991,10 +2092,9 @@ export interface components {
              * @description What people call it.
              */
             number: number;
-            /** @description How it ended: merged, `no_changes`, conflicted, invalid, failed, `timed_out`, blocked, cancelled. */
-            outcome?: string | null;
-            /** @description Where the task stands in it: queued, waiting, limited, running, completed, failed, skipped, cancelled. */
-            status: string;
+            outcome?: components["schemas"]["TaskOutcome"] | null;
+            /** @description Where the task stands in it. */
+            status: components["schemas"]["TaskStatusWord"];
         };
         /** @description A link that lets one browser in. */
         Link: {
@@ -2003,6 +2103,248 @@ export interface components {
              * @example /#enter=6f1c
              */
             path: string;
+        };
+        /** @description An event with its name. */
+        LiveEvent: {
+            data: components["schemas"]["BatchCreatedEvent"];
+            /** @enum {string} */
+            name: "batch:created";
+        } | {
+            data: components["schemas"]["BatchStartedEvent"];
+            /** @enum {string} */
+            name: "batch:started";
+        } | {
+            data: components["schemas"]["BatchResumedEvent"];
+            /** @enum {string} */
+            name: "batch:resumed";
+        } | {
+            data: components["schemas"]["BatchProgressEvent"];
+            /** @enum {string} */
+            name: "batch:progress";
+        } | {
+            data: components["schemas"]["BatchStageStartedEvent"];
+            /** @enum {string} */
+            name: "batch:stage:started";
+        } | {
+            data: components["schemas"]["BatchStageCompletedEvent"];
+            /** @enum {string} */
+            name: "batch:stage:completed";
+        } | {
+            data: components["schemas"]["BatchFallbackEvent"];
+            /** @enum {string} */
+            name: "batch:fallback";
+        } | {
+            data: components["schemas"]["BatchHeldEvent"];
+            /** @enum {string} */
+            name: "batch:held";
+        } | {
+            data: components["schemas"]["BatchUnheldEvent"];
+            /** @enum {string} */
+            name: "batch:unheld";
+        } | {
+            data: components["schemas"]["BatchSlotsEvent"];
+            /** @enum {string} */
+            name: "batch:slots";
+        } | {
+            data: components["schemas"]["BatchPredictedEvent"];
+            /** @enum {string} */
+            name: "batch:predicted";
+        } | {
+            data: components["schemas"]["BatchCancellingEvent"];
+            /** @enum {string} */
+            name: "batch:cancelling";
+        } | {
+            data: components["schemas"]["BatchFinishingEvent"];
+            /** @enum {string} */
+            name: "batch:finishing";
+        } | {
+            data: components["schemas"]["BatchStoppingEvent"];
+            /** @enum {string} */
+            name: "batch:stopping";
+        } | {
+            data: components["schemas"]["BatchMergingEvent"];
+            /** @enum {string} */
+            name: "batch:merging";
+        } | {
+            data: components["schemas"]["BatchValidatingEvent"];
+            /** @enum {string} */
+            name: "batch:validating";
+        } | {
+            data: components["schemas"]["BatchJudgedEvent"];
+            /** @enum {string} */
+            name: "batch:judged";
+        } | {
+            data: components["schemas"]["BatchConflictEvent"];
+            /** @enum {string} */
+            name: "batch:conflict";
+        } | {
+            data: components["schemas"]["BatchRewovenEvent"];
+            /** @enum {string} */
+            name: "batch:rewoven";
+        } | {
+            data: components["schemas"]["BatchProvedEvent"];
+            /** @enum {string} */
+            name: "batch:proved";
+        } | {
+            data: components["schemas"]["BatchNotProvedEvent"];
+            /** @enum {string} */
+            name: "batch:not_proved";
+        } | {
+            data: components["schemas"]["BatchPublishedEvent"];
+            /** @enum {string} */
+            name: "batch:published";
+        } | {
+            data: components["schemas"]["BatchUnpublishedEvent"];
+            /** @enum {string} */
+            name: "batch:unpublished";
+        } | {
+            data: components["schemas"]["BatchLandingEvent"];
+            /** @enum {string} */
+            name: "batch:landing";
+        } | {
+            data: components["schemas"]["BatchPushingEvent"];
+            /** @enum {string} */
+            name: "batch:pushing";
+        } | {
+            data: components["schemas"]["BatchPushedEvent"];
+            /** @enum {string} */
+            name: "batch:pushed";
+        } | {
+            data: components["schemas"]["BatchLandedEvent"];
+            /** @enum {string} */
+            name: "batch:landed";
+        } | {
+            data: components["schemas"]["BatchNotLandedEvent"];
+            /** @enum {string} */
+            name: "batch:not_landed";
+        } | {
+            data: components["schemas"]["BatchCompletedEvent"];
+            /** @enum {string} */
+            name: "batch:completed";
+        } | {
+            data: components["schemas"]["BatchFailedEvent"];
+            /** @enum {string} */
+            name: "batch:failed";
+        } | {
+            data: components["schemas"]["BatchCancelledEvent"];
+            /** @enum {string} */
+            name: "batch:cancelled";
+        } | {
+            data: components["schemas"]["BatchReopenedEvent"];
+            /** @enum {string} */
+            name: "batch:reopened";
+        } | {
+            data: components["schemas"]["BatchTaskWaitingEvent"];
+            /** @enum {string} */
+            name: "batch:task:waiting";
+        } | {
+            data: components["schemas"]["BatchTaskApprovedEvent"];
+            /** @enum {string} */
+            name: "batch:task:approved";
+        } | {
+            data: components["schemas"]["BatchTaskStartedEvent"];
+            /** @enum {string} */
+            name: "batch:task:started";
+        } | {
+            data: components["schemas"]["BatchTaskPlacedEvent"];
+            /** @enum {string} */
+            name: "batch:task:placed";
+        } | {
+            data: components["schemas"]["BatchTaskSessionEvent"];
+            /** @enum {string} */
+            name: "batch:task:session";
+        } | {
+            data: components["schemas"]["BatchTaskSpentEvent"];
+            /** @enum {string} */
+            name: "batch:task:spent";
+        } | {
+            data: components["schemas"]["BatchTaskStoppingEvent"];
+            /** @enum {string} */
+            name: "batch:task:stopping";
+        } | {
+            data: components["schemas"]["BatchTaskKeptEvent"];
+            /** @enum {string} */
+            name: "batch:task:kept";
+        } | {
+            data: components["schemas"]["BatchTaskBuiltEvent"];
+            /** @enum {string} */
+            name: "batch:task:built";
+        } | {
+            data: components["schemas"]["BatchTaskRetryingEvent"];
+            /** @enum {string} */
+            name: "batch:task:retrying";
+        } | {
+            data: components["schemas"]["BatchTaskLimitedEvent"];
+            /** @enum {string} */
+            name: "batch:task:limited";
+        } | {
+            data: components["schemas"]["BatchTaskQueuedEvent"];
+            /** @enum {string} */
+            name: "batch:task:queued";
+        } | {
+            data: components["schemas"]["BatchTaskLostEvent"];
+            /** @enum {string} */
+            name: "batch:task:lost";
+        } | {
+            data: components["schemas"]["BatchTaskResolvedEvent"];
+            /** @enum {string} */
+            name: "batch:task:resolved";
+        } | {
+            data: components["schemas"]["BatchTaskPublishedEvent"];
+            /** @enum {string} */
+            name: "batch:task:published";
+        } | {
+            data: components["schemas"]["BatchTaskCompletedEvent"];
+            /** @enum {string} */
+            name: "batch:task:completed";
+        } | {
+            data: components["schemas"]["BatchTaskFailedEvent"];
+            /** @enum {string} */
+            name: "batch:task:failed";
+        } | {
+            data: components["schemas"]["BatchTaskSkippedEvent"];
+            /** @enum {string} */
+            name: "batch:task:skipped";
+        } | {
+            data: components["schemas"]["BatchTaskTakenOverEvent"];
+            /** @enum {string} */
+            name: "batch:task:taken_over";
+        } | {
+            data: components["schemas"]["BatchTaskCancelledEvent"];
+            /** @enum {string} */
+            name: "batch:task:cancelled";
+        } | {
+            data: components["schemas"]["TaskCreatedEvent"];
+            /** @enum {string} */
+            name: "task:created";
+        } | {
+            data: components["schemas"]["TaskUpdatedEvent"];
+            /** @enum {string} */
+            name: "task:updated";
+        } | {
+            data: components["schemas"]["TaskDeletedEvent"];
+            /** @enum {string} */
+            name: "task:deleted";
+        } | {
+            data: components["schemas"]["ProjectUpdatedEvent"];
+            /** @enum {string} */
+            name: "project:updated";
+        } | {
+            data: components["schemas"]["SettingsUpdatedEvent"];
+            /** @enum {string} */
+            name: "settings:updated";
+        } | {
+            data: components["schemas"]["ExecutionLogEvent"];
+            /** @enum {string} */
+            name: "execution:log";
+        } | {
+            data: components["schemas"]["ExecutionProgressEvent"];
+            /** @enum {string} */
+            name: "execution:progress";
+        } | {
+            data: components["schemas"]["BatchInterruptedEvent"];
+            /** @enum {string} */
+            name: "batch:interrupted";
         };
         /** @description A part of what a run of the tests printed, of whole letters. */
         LogPart: {
@@ -2032,6 +2374,11 @@ export interface components {
         Login: "ok" | "missing" | "unknown";
         /** @description How many tasks of a batch run at once. */
         MaxBatchSize: number | components["schemas"]["AutoWord"];
+        /**
+         * @description How the weaving of a stage went.
+         * @enum {string}
+         */
+        MergeStatus: "success" | "conflicts" | "test_failed" | "skipped";
         /** @description A task whose dependencies are missing. */
         MissingNeeds: {
             needs: string[];
@@ -2045,7 +2392,7 @@ export interface components {
             description?: string | null;
             /** @description At most 50, of at most 50 characters */
             labels?: string[] | null;
-            priority?: components["schemas"]["PriorityWord"] | null;
+            priority?: components["schemas"]["Priority"] | null;
             projectId: components["schemas"]["Id"];
             /** @description 1 to 500 characters on one line */
             title: string;
@@ -2088,6 +2435,19 @@ export interface components {
         Outcome: "completed" | "interrupted" | {
             /** @description It failed, for this reason. */
             failed: components["schemas"]["Trouble"];
+        };
+        /** @description How many tasks of a batch that completed ended how, and how long it took. */
+        OutcomeCounts: {
+            blocked: number;
+            cancelled: number;
+            conflicted: number;
+            failed: number;
+            invalid: number;
+            merged: number;
+            noChanges: number;
+            /** Format: double */
+            seconds: number;
+            timedOut: number;
         };
         /** @description A value that does not hold. */
         Overridden: {
@@ -2150,10 +2510,10 @@ export interface components {
             files?: string[] | null;
             id: components["schemas"]["IdText"];
             labels?: string[] | null;
-            priority?: components["schemas"]["PriorityWord"] | null;
+            priority?: components["schemas"]["Priority"] | null;
             /** @description What its agent is told besides its title. */
             prompt?: string | null;
-            status?: components["schemas"]["StatusWord"] | null;
+            status?: components["schemas"]["TaskStatus"] | null;
             title?: string | null;
         };
         /** @description Two tasks that would conflict if both ended as they stand. */
@@ -2168,10 +2528,10 @@ export interface components {
             tasks: string[];
         };
         /**
-         * @description How much a task matters.
+         * @description How much a task matters, lowest first.
          * @enum {string}
          */
-        PriorityWord: "low" | "medium" | "high" | "critical";
+        Priority: "low" | "medium" | "high" | "critical";
         /** @description How many tasks stand where. */
         ProgressView: {
             cancelled: number;
@@ -2251,6 +2611,11 @@ export interface components {
             path: string;
         };
         /**
+         * @description What becomes of the batch branch when a batch is cancelled.
+         * @enum {string}
+         */
+        Rollback: "keep" | "remove";
+        /**
          * @description Whether tasks run in parallel or one at a time.
          * @enum {string}
          */
@@ -2318,7 +2683,7 @@ export interface components {
         SettingsUpdatedEvent: {
             at: string;
             projectId?: string | null;
-            settings: unknown;
+            settings: components["schemas"]["Settings"];
         };
         /** @description The settings that people look for. */
         SettingsView: {
@@ -2349,7 +2714,7 @@ export interface components {
             completedAt?: string | null;
             /** @description Whether its tasks run one at a time because several at once did not work out. */
             fellBack: boolean;
-            mergeStatus?: string | null;
+            mergeStatus?: components["schemas"]["MergeStatus"] | null;
             /** @description The `batch_id` that the execution plan has for it, or the number of the wave. */
             name: string;
             /** Format: double */
@@ -2357,7 +2722,7 @@ export interface components {
             /** @description Its number, counted from 1. */
             stage: number;
             startedAt?: string | null;
-            status: string;
+            status: components["schemas"]["BatchStatusWord"];
             taskCount: number;
         };
         /** @description A batch that was started. */
@@ -2366,15 +2731,15 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         /**
-         * @description How far a task is.
-         * @enum {string}
-         */
-        StatusWord: "pending" | "in_progress" | "completed" | "failed" | "skipped" | "cancelled";
-        /**
          * @description The history to write; the resulting tree is the same.
          * @enum {string}
          */
         Strategy: "merge" | "squash" | "rebase" | "octopus";
+        /**
+         * @description What a person can ask of a task in a batch.
+         * @enum {string}
+         */
+        TaskAction: "cancel" | "retry";
         /** @description What is to be changed of a task; what is absent stays. */
         TaskChanges: {
             dependsOn?: string[] | null;
@@ -2385,8 +2750,8 @@ export interface components {
              * @description The place on the board, lower first
              */
             position?: number | null;
-            priority?: components["schemas"]["PriorityWord"] | null;
-            status?: components["schemas"]["StatusWord"] | null;
+            priority?: components["schemas"]["Priority"] | null;
+            status?: components["schemas"]["TaskStatus"] | null;
             title?: string | null;
         };
         /**
@@ -2396,7 +2761,7 @@ export interface components {
         TaskCreatedEvent: {
             at: string;
             projectId?: string | null;
-            task: unknown;
+            task: components["schemas"]["BoardTask"];
             taskId: string;
         };
         /**
@@ -2409,6 +2774,16 @@ export interface components {
             taskId: string;
         };
         /**
+         * @description How a task ended, in one word.
+         * @enum {string}
+         */
+        TaskOutcome: "merged" | "no_changes" | "conflicted" | "invalid" | "failed" | "timed_out" | "blocked" | "cancelled";
+        /**
+         * @description What a plan can say of a task.
+         * @enum {string}
+         */
+        TaskStatus: "pending" | "in_progress" | "completed" | "failed" | "skipped" | "cancelled";
+        /**
          * @description Where a task stands, coarsely.
          * @enum {string}
          */
@@ -2420,7 +2795,7 @@ export interface components {
         TaskUpdatedEvent: {
             at: string;
             projectId?: string | null;
-            task: unknown;
+            task: components["schemas"]["BoardTask"];
             taskId: string;
         };
         /** @description A task of a batch. */
@@ -2432,6 +2807,10 @@ export interface components {
             attempts: number;
             /** @description The name of its branch, from the start; in the user's repository it is only where the task was left out. */
             branch?: string | null;
+            /** @description What a person can ask of it now. */
+            can: components["schemas"]["TaskAction"][];
+            /** @description The column of a board that it belongs to. */
+            column: components["schemas"]["BoardColumn"];
             completedAt?: string | null;
             /** @description The files that a person must consent to before it starts. */
             consent: string[];
@@ -2451,8 +2830,7 @@ export interface components {
              * @description The number of the last one that began, whether it counts or not; 0 for none.
              */
             lastAttempt: number;
-            /** @description The word of how it ended. */
-            outcome?: string | null;
+            outcome?: components["schemas"]["TaskOutcome"] | null;
             /** @description What holds its agent: `landlock`, `strict`, `none`, or `wrapper: ` and a program. */
             sandbox: string;
             /**
@@ -2463,7 +2841,7 @@ export interface components {
             sessionId?: string | null;
             startedAt?: string | null;
             /** @description The finer word of where it stands. */
-            state: string;
+            state: components["schemas"]["TaskWord"];
             status: components["schemas"]["TaskStatusWord"];
             /** @description The task's own id, which is the same in every batch. */
             taskId: string;
@@ -2473,10 +2851,17 @@ export interface components {
              * @description Both ways, as far as its agent tells.
              */
             tokens?: number | null;
+            /** @description The one word that says best where it stands. */
+            word: components["schemas"]["TaskWord"];
             worktreeId?: string | null;
             /** @description Where its worktree is, while there is one. */
             worktreePath?: string | null;
         };
+        /**
+         * @description Where a task stands, in one word.
+         * @enum {string}
+         */
+        TaskWord: "pending" | "in_progress" | "queued" | "waiting" | "limited" | "running" | "stopping" | "built" | "completed" | "merged" | "no_changes" | "conflicted" | "invalid" | "failed" | "timed_out" | "blocked" | "skipped" | "cancelled";
         /** @description Tasks, in the order of their board. */
         Tasks: {
             tasks: components["schemas"]["BoardTask"][];
@@ -2549,6 +2934,11 @@ export interface components {
             /** @example cancelling */
             status: string;
         };
+        /**
+         * @description Why a woven result is not proved.
+         * @enum {string}
+         */
+        UnprovedReason: "base_red" | "red" | "trouble";
         /** @description What an agent took so far in this attempt. */
         Usage: {
             /**

@@ -39,6 +39,7 @@ function batch(status = "running"): BatchView {
   const view = {
     id: 7,
     status,
+    completedAt: status === "completed" ? "2026-01-01T00:00:00Z" : null,
     projectId: "p",
     plan: "board",
     mainRepoPath: "/repo",

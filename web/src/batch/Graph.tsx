@@ -33,8 +33,6 @@ type TaskNode = Node<
 >;
 type WaveNode = Node<{ title: string }, "wave">;
 
-const BROKEN = new Set(["failed", "timed_out", "conflicted", "invalid", "blocked", "cancelled"]);
-
 export default function Graph({ batch }: { batch: BatchView }) {
   const { data: order, error } = useOrder(batch.id);
   if (error)
@@ -100,7 +98,9 @@ const BEGIN = { x: 16, y: 16, zoom: 0.8 };
 
 function nodesOf(batch: BatchView, order: Order, layout: ReturnType<typeof layOut>): (TaskNode | WaveNode)[] {
   const tasks = new Map(batch.tasks.map((task) => [task.taskId, task]));
-  const broken = batch.tasks.filter((task) => BROKEN.has(task.outcome ?? "")).map((task) => task.taskId);
+  const broken = batch.tasks
+    .filter((task) => task.outcome && task.status !== "completed")
+    .map((task) => task.taskId);
   const dim = dependents(order, broken);
   const size = { width: NODE.width, height: NODE.height };
   const placed = layout.nodes.flatMap((node): TaskNode[] => {

@@ -26,6 +26,7 @@ function batch(more: object = {}): BatchView {
   const view = {
     id: 7,
     status: "completed",
+    completedAt: "2026-01-01T00:00:00Z",
     prUrl: null,
     landInto: null,
     tasks: [{ taskId: "1", outcome: "merged" }],
@@ -66,7 +67,7 @@ describe("landing a batch", () => {
 
   it("is offered for what is over and merged, and has no pull request", () => {
     for (const more of [
-      { status: "running" },
+      { status: "running", completedAt: null },
       { prUrl: "https://forge/1" },
       { tasks: [{ taskId: "1", outcome: "failed" }] },
     ]) {

@@ -18,6 +18,8 @@ function task(key: string, more: Partial<BoardTask> = {}): BoardTask {
     title: `Task ${key}`,
     description: "",
     status: "pending",
+    column: "todo",
+    word: "pending",
     priority: "high",
     labels: ["core"],
     dependsOn: [],
@@ -74,7 +76,8 @@ test("shift-click selects a range", () => {
 });
 
 test("a task of a running batch wears its state and cannot be run again", () => {
-  show([task("1", { status: "in_progress", batch: { id: 4, number: 2, status: "running", outcome: null } })]);
+  const running = { id: 4, number: 2, status: "running", outcome: null } as const;
+  show([task("1", { column: "in_progress", word: "running", batch: running })]);
   expect(screen.getByText("Running")).toBeTruthy();
   expect(screen.getByText("Batch 2")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Run Task 1" })).toBeNull();
@@ -83,9 +86,9 @@ test("a task of a running batch wears its state and cannot be run again", () => 
 test("a queued task says which tasks it waits for, as long as they are not done", () => {
   const queued = { id: 4, number: 2, status: "queued", outcome: null } as const;
   const tasks = [
-    task("1", { batch: queued }),
-    task("2", { status: "completed" }),
-    task("3", { dependsOn: ["1", "2"], batch: queued }),
+    task("1", { word: "queued", batch: queued }),
+    task("2", { column: "done" }),
+    task("3", { word: "queued", dependsOn: ["1", "2"], batch: queued }),
   ];
   show(tasks);
   expect(screen.getByRole("article", { name: "Task 3" }).textContent).toContain("Waiting for 1");

@@ -7,7 +7,7 @@ import { startBatch, useStarting } from "@/actions/start";
 import type { BoardTask } from "@/api/client";
 import { select, useSelection } from "@/app/selection";
 import { useNow } from "@/live/clock";
-import { columnOf, isBusy, wordOf } from "@/live/columns";
+import { isBusy } from "@/live/columns";
 import { isOver, type World } from "@/live/state";
 import { useWorld } from "@/live/world";
 import { duration } from "@/text/format";
@@ -56,7 +56,7 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
   }, [id, busy]);
 
   if (!task) return null;
-  const word = busy && doing?.batch === batch ? (doing?.state ?? wordOf(task)) : wordOf(task);
+  const word = busy && doing?.batch === batch ? (doing?.state ?? task.word) : task.word;
 
   const tick = (event: MouseEvent<HTMLInputElement>) => {
     event.stopPropagation();
@@ -166,7 +166,7 @@ function Queued({ task }: { task: BoardTask }) {
   const needed = useWorld((world) =>
     task.dependsOn
       .flatMap((id) => world.tasks.get(id) ?? [])
-      .filter((each) => columnOf(each) !== "done")
+      .filter((each) => each.column !== "done")
       .map((each) => each.key)
       .join(", "),
   );

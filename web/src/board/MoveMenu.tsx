@@ -4,7 +4,7 @@ import { ArrowDown, ArrowUp, EllipsisVertical } from "lucide-react";
 import { DropdownMenu as Radix } from "radix-ui";
 import { useState } from "react";
 import { select, useSelection } from "@/app/selection";
-import { columnNames, columnOf, columnTitles, isBusy, statusOfColumn } from "@/live/columns";
+import { columnNames, columnTitles, isBusy, statusOfColumn } from "@/live/columns";
 import { useWorld } from "@/live/world";
 import { MenuItem, MenuLabel, MenuLine, pageElement } from "@/ui/Menu";
 import { moveTo, shift } from "./move";
@@ -30,7 +30,7 @@ function Content({ id, order }: { id: string; order: readonly string[] }) {
   const task = useWorld((world) => world.tasks.get(id));
   const selected = useSelection((selection) => selection.ids);
   if (!task) return null;
-  const here = columnOf(task);
+  const here = task.column;
   const ids = selected.has(id) ? [...selected] : [id];
   const busy = isBusy(task);
   return (

@@ -1,7 +1,7 @@
 // Which tasks a person wants to see, as it stands in the address.
 
 import type { BoardTask } from "@/api/client";
-import { type ColumnName, type Columns, columnNames, wordOf } from "@/live/columns";
+import { type ColumnName, type Columns, columnNames } from "@/live/columns";
 
 /** What can be chosen from; of one list any may fit, of several lists all must. */
 export const lists = ["status", "label", "batch"] as const;
@@ -38,7 +38,7 @@ export function toggledIn(filter: Filter, list: List, value: string): Filter {
 
 /** What a task is found by in each list. */
 function valuesOf(task: BoardTask): Record<List, readonly string[]> {
-  return { status: [wordOf(task)], label: task.labels, batch: task.batch ? [String(task.batch.number)] : [] };
+  return { status: [task.word], label: task.labels, batch: task.batch ? [String(task.batch.number)] : [] };
 }
 
 /** A test for tasks; the words of the text may stand anywhere in the key, title and labels. */

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { api, type BoardTask } from "@/api/client";
 import { heard } from "@/live/order";
-import { task } from "@/live/samples";
+import { event, task } from "@/live/samples";
 import { change, useWorld } from "@/live/world";
 import { moveTo, places, shift } from "./move";
 
@@ -44,6 +44,11 @@ let save: (
   id: string,
   body: Partial<BoardTask>,
 ) => Promise<{ data?: BoardTask; error?: unknown; status?: number }>;
+/** A task as the server answers it. */
+const saved = (id: string, body: Partial<BoardTask>) => {
+  const place = body.status === "completed" ? ({ column: "done", word: "completed" } as const) : {};
+  return task(id.slice(3), { ...body, ...place });
+};
 const keys = (column: "todo" | "done") =>
   useWorld
     .getState()
@@ -65,7 +70,7 @@ afterEach(() => vi.restoreAllMocks());
 
 test("a card that the server refuses to move goes back, and keeps what was heard of it meanwhile", async () => {
   save = async () => {
-    heard({ name: "task:updated", data: { taskId: "id-2", task: task("2", { title: "New" }) } });
+    heard(event("task:updated", { taskId: "id-2", task: task("2", { title: "New" }) }));
     return { error: {}, status: 409 };
   };
   const moving = moveTo(["id-2"], "done");
@@ -86,7 +91,7 @@ test("a refused card goes back where it was", async () => {
 
 test("a card that was deleted while it moved does not come back", async () => {
   save = async () => {
-    heard({ name: "task:deleted", data: { taskId: "id-2" } });
+    heard(event("task:deleted", { taskId: "id-2" }));
     return { error: {}, status: 404 };
   };
   await moveTo(["id-2"], "done");
@@ -100,7 +105,7 @@ test("a card that the server does not know is taken off the board", async () => 
 });
 
 test("many cards move in two pictures, one before the server answers and one after", async () => {
-  save = async (id, body) => ({ data: { ...task(id.slice(3)), ...body } as BoardTask });
+  save = async (id, body) => ({ data: saved(id, body) });
   let pictures = 0;
   const stop = useWorld.subscribe(() => {
     pictures += 1;
@@ -117,9 +122,7 @@ test("many cards are saved a few at a time, and those that are refused go back",
     most = Math.max(most, open);
     await Promise.resolve();
     open -= 1;
-    return id === "id-17"
-      ? { error: {}, status: 409 }
-      : { data: { ...task(id.slice(3)), ...body } as BoardTask };
+    return id === "id-17" ? { error: {}, status: 409 } : { data: saved(id, body) };
   };
   const tasks = Array.from({ length: 40 }, (_, at) => task(String(at)));
   change({ type: "loaded", project: "p", tasks, batches: [] });
@@ -137,7 +140,7 @@ test("a card passes a neighbour at the same place", async () => {
     tasks: ["1", "2", "3"].map((key) => task(key, { position: 1 })),
     batches: [],
   });
-  save = async (id, body) => ({ data: { ...task(id.slice(3)), ...body } as BoardTask });
+  save = async (id, body) => ({ data: saved(id, body) });
   shift("id-3", -1, ["id-1", "id-2", "id-3"]);
   await vi.waitFor(() => expect(keys("todo")).toBe("1 3 2"));
 });

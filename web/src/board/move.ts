@@ -1,12 +1,12 @@
 // Moves cards: to another column, or to another place in theirs. Shown at once, taken back if refused.
 
 import { answered, api, type BoardTask, inWords, Refused, type TaskChanges } from "@/api/client";
-import { type ColumnName, columnOf, columnTitles, isBusy, spread, statusOfColumn } from "@/live/columns";
+import { type ColumnName, columnTitles, isBusy, spread, statusOfColumn } from "@/live/columns";
 import { asked } from "@/live/order";
 import { change, putTasks, useWorld } from "@/live/world";
 import { toast } from "@/visible/toast";
 
-type Step = { task: BoardTask; changes: Pick<TaskChanges, "position" | "status"> };
+type Step = { task: BoardTask; column: ColumnName; changes: Pick<TaskChanges, "position" | "status"> };
 type Outcome = PromiseSettledResult<BoardTask>;
 
 /** The positions for some cards that are put before the card at an index of a column, and for those that must make room. */
@@ -42,9 +42,8 @@ export async function moveTo(ids: readonly string[], column: ColumnName, before?
   const steps = [...found].flatMap(([id, position]): Step[] => {
     const task = world.tasks.get(id);
     if (!task) return [];
-    return [
-      { task, changes: status === null || columnOf(task) === column ? { position } : { position, status } },
-    ];
+    const changes = status === null || task.column === column ? { position } : { position, status };
+    return [{ task, column, changes }];
   });
   const outcomes = await saveAll(steps);
   tell(free, column, outcomes.slice(0, free.length));
@@ -58,7 +57,7 @@ function movable(all: readonly BoardTask[], column: ColumnName): BoardTask[] {
       description: "Cancel them first, or wait.",
     });
   if (statusOfColumn[column] !== null) return free;
-  const there = free.filter((task) => columnOf(task) === column);
+  const there = free.filter((task) => task.column === column);
   if (there.length < free.length) toast.error("Only Pleach moves tasks to “Needs you”");
   return there;
 }
@@ -66,7 +65,7 @@ function movable(all: readonly BoardTask[], column: ColumnName): BoardTask[] {
 /** Shows changes at once, saves them, and takes back what was refused. */
 async function saveAll(steps: readonly Step[]): Promise<Outcome[]> {
   const { tasks } = useWorld.getState();
-  putTasks(steps.flatMap(({ task, changes }) => (tasks.has(task.id) ? changed(task, changes) : [])));
+  putTasks(steps.flatMap((step) => (tasks.has(step.task.id) ? changed(step) : [])));
   const save = ({ task, changes }: Step) =>
     answered(api.PATCH("/api/tasks/{id}", { params: { path: { id: task.id } }, body: changes }));
   const outcomes = await asked(
@@ -79,11 +78,7 @@ async function saveAll(steps: readonly Step[]): Promise<Outcome[]> {
     }),
   );
   const gone = steps.filter((_, at) => isGone(outcomes[at]));
-  if (gone.length > 0)
-    change({
-      type: "events",
-      events: gone.map(({ task }) => ({ name: "task:deleted", data: { taskId: task.id } })),
-    });
+  if (gone.length > 0) change({ type: "deleted", ids: gone.map(({ task }) => task.id) });
   return outcomes;
 }
 
@@ -104,12 +99,12 @@ async function aFewAtOnce<T, R>(
   return outcomes;
 }
 
-function changed(task: BoardTask, { position, status }: Step["changes"]): BoardTask {
+function changed({ task, column, changes: { position, status } }: Step): BoardTask {
   // How a batch ended is forgotten once a person says otherwise.
   return {
     ...task,
     ...(position == null ? {} : { position }),
-    ...(status == null ? {} : { status, batch: null }),
+    ...(status == null ? {} : { status, batch: null, column, word: status }),
   };
 }
 
@@ -122,7 +117,9 @@ function takenBack({ task, changes }: Step): BoardTask[] {
     {
       ...now,
       ...(now.position === position ? { position: task.position } : {}),
-      ...(now.status === status ? { status: task.status, batch: task.batch ?? null } : {}),
+      ...(now.status === status
+        ? { status: task.status, batch: task.batch ?? null, column: task.column, word: task.word }
+        : {}),
     },
   ];
 }
@@ -137,11 +134,13 @@ function tell(tasks: BoardTask[], column: ColumnName, outcomes: Outcome[]) {
   );
   for (const { task, error } of failed.slice(0, 3))
     toast.error(`Could not move “${task.title}”`, { description: inWords(error) });
-  const moved = tasks.filter((task, at) => outcomes[at]?.status === "fulfilled" && columnOf(task) !== column);
+  const moved = tasks.filter((task, at) => outcomes[at]?.status === "fulfilled" && task.column !== column);
   if (moved.length === 0) return;
   const what = moved.length === 1 ? `“${moved[0]?.title}”` : `${moved.length} tasks`;
   // The server does not bring back how a batch ended.
-  const canUndo = moved.every((task) => columnOf(task) === columnOf({ status: task.status, batch: null }));
+  const canUndo = moved.every(
+    (task) => task.word === task.status || statusOfColumn[task.column] === task.status,
+  );
   toast(
     `Moved ${what} to ${columnTitles[column]}`,
     canUndo ? { action: { label: "Undo", onClick: () => void undo(moved) } } : {},
@@ -150,7 +149,11 @@ function tell(tasks: BoardTask[], column: ColumnName, outcomes: Outcome[]) {
 
 async function undo(tasks: readonly BoardTask[]) {
   const outcomes = await saveAll(
-    tasks.map((task) => ({ task, changes: { status: task.status, position: task.position } })),
+    tasks.map((task) => ({
+      task,
+      column: task.column,
+      changes: { status: task.status, position: task.position },
+    })),
   );
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed) toast.error(inWords(failed.reason));
@@ -162,7 +165,7 @@ export function shift(id: string, by: -1 | 1, shown: readonly string[]) {
   const at = shown.indexOf(id);
   const to = at + by;
   if (!task || at < 0 || to < 0 || to >= shown.length) return;
-  void moveTo([id], columnOf(task), by < 0 ? shown[to] : (shown[to + 1] ?? after(shown[to], columnOf(task))));
+  void moveTo([id], task.column, by < 0 ? shown[to] : (shown[to + 1] ?? after(shown[to], task.column)));
 }
 
 /** The card below another one, shown or not. */

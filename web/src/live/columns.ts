@@ -1,9 +1,15 @@
-// Which column a task is in, by the words that the server says of it.
+// The columns of the board: their names, and where cards stand in them. Which column a card is in, the server says.
 
 import type { BoardTask, TaskChanges } from "@/api/client";
 
-export const columnNames = ["todo", "in_progress", "needs_you", "done", "cancelled"] as const;
-export type ColumnName = (typeof columnNames)[number];
+export type ColumnName = BoardTask["column"];
+export const columnNames = [
+  "todo",
+  "in_progress",
+  "needs_you",
+  "done",
+  "cancelled",
+] as const satisfies readonly ColumnName[];
 export type Columns = Record<ColumnName, readonly string[]>;
 
 export const columnTitles: Record<ColumnName, string> = {
@@ -14,43 +20,9 @@ export const columnTitles: Record<ColumnName, string> = {
   cancelled: "Cancelled",
 };
 
-const needYou = new Set(["conflicted", "invalid", "failed", "timed_out", "blocked", "waiting", "skipped"]);
-const underWay = new Set(["queued", "limited", "running"]);
-
-type Standing = Pick<BoardTask, "status" | "batch">;
-
-/** Whether a batch that is not over has the task. */
-export function isBusy(task: Standing): boolean {
-  const last = task.batch;
-  return last != null && last.outcome == null && (underWay.has(last.status) || last.status === "waiting");
-}
-
-/** Whether its batch is done with it, though the rest of the batch may go on. */
-function isWoven(task: Standing): boolean {
-  return (
-    task.status === "in_progress" &&
-    (task.batch?.outcome === "merged" || task.batch?.outcome === "no_changes")
-  );
-}
-
-/** The one word that says best where a task stands. */
-export function wordOf(task: Standing): string {
-  const last = task.batch;
-  if (last && isBusy(task)) return last.status;
-  if (task.status === "completed" || isWoven(task))
-    return last?.outcome === "no_changes" ? "no_changes" : "completed";
-  if (task.status !== "pending" && !(task.status === "in_progress" && last?.outcome)) return task.status;
-  const ended = last?.outcome ?? last?.status;
-  return ended && (needYou.has(ended) || ended === "cancelled") ? ended : "pending";
-}
-
-export function columnOf(task: Standing): ColumnName {
-  if (isBusy(task)) return task.batch?.status === "waiting" ? "needs_you" : "in_progress";
-  if (task.status === "completed" || isWoven(task)) return "done";
-  if (task.status === "cancelled" || task.status === "skipped") return "cancelled";
-  const word = wordOf(task);
-  if (word === "cancelled" || word === "in_progress") return word;
-  return needYou.has(word) ? "needs_you" : "todo";
+/** Whether a batch has the task and is not done with it. */
+export function isBusy({ batch }: Pick<BoardTask, "batch">): boolean {
+  return batch != null && batch.outcome == null;
 }
 
 /** What a person may say of a task by putting it into a column; nobody puts a task into "Needs you". */
@@ -72,7 +44,7 @@ export function arrange(tasks: ReadonlyMap<string, BoardTask>, before?: Columns)
     done: [],
     cancelled: [],
   };
-  for (const task of sorted) columns[columnOf(task)].push(task.id);
+  for (const task of sorted) columns[task.column].push(task.id);
   if (!before) return columns;
   const kept: Record<ColumnName, readonly string[]> = { ...columns };
   for (const name of columnNames) {

@@ -1,14 +1,12 @@
 // One connection to the stream of events; goes on where it was when it breaks.
 
 import { shown } from "@/api/pass";
-import { eventNames, type FromStream } from "./events";
+import type { FromStream } from "./events";
 import { reader, type Sent } from "./sse";
 
 /** How long to wait before a connection is made again; doubles while it is refused. */
 const PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 10_000;
-
-const known = new Set<string>(eventNames);
 
 /** Listens with a pass until the returned function is called. */
 export function listen(tell: (message: FromStream) => void, pass: string | null): () => void {
@@ -24,7 +22,7 @@ export function listen(tell: (message: FromStream) => void, pass: string | null)
       return;
     }
     if (id !== "") last = id;
-    if (known.has(name)) tell({ kind: "event", name, data });
+    tell({ kind: "event", name, data });
   };
 
   /** Whether the server answered, but not with events; returns when the connection has ended. */

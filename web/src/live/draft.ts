@@ -1,7 +1,7 @@
 // The board's world while it changes.
 
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
-import { arrange, columnOf } from "./columns";
+import { arrange } from "./columns";
 import { type Doing, isOver, type LogEnd, type World } from "./state";
 
 /** One for all, so that nothing seems to have changed. */
@@ -43,8 +43,7 @@ export class Draft {
     this.tasks ??= new Map(this.world.tasks);
     const before = this.tasks.get(task.id);
     this.tasks.set(task.id, task);
-    if (!before || before.position !== task.position || columnOf(before) !== columnOf(task))
-      this.isMoved = true;
+    if (!before || before.position !== task.position || before.column !== task.column) this.isMoved = true;
   }
 
   dropTask(id: string) {
@@ -116,6 +115,8 @@ export class Draft {
       this.putTask({
         ...shown,
         batch: { id: batch.id, number: batch.number, status: task.status, outcome: task.outcome ?? null },
+        column: task.column,
+        word: task.word,
       });
     }
     this.changeDoing(id, {
@@ -168,10 +169,6 @@ export class Draft {
 
   finish(): World {
     const { world } = this;
-    for (const id of this.own) {
-      const batch = this.batch(id);
-      if (batch) this.changeBatch(id, { progress: counted(batch) });
-    }
     const tasks = this.tasks ?? world.tasks;
     return {
       ...world,
@@ -187,16 +184,4 @@ export class Draft {
 
 function sameSet(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
   return a.size === b.size && [...a].every((item) => b.has(item));
-}
-
-/** How many tasks of a batch stand where. */
-function counted(batch: BatchView): BatchView["progress"] {
-  const count = { completed: 0, failed: 0, running: 0, queued: 0, skipped: 0, cancelled: 0 };
-  for (const task of batch.tasks) {
-    const word = task.status === "waiting" || task.status === "limited" ? "queued" : task.status;
-    count[word] += 1;
-  }
-  const total = batch.tasks.length;
-  const ended = count.completed + count.failed + count.skipped + count.cancelled;
-  return { ...count, total, percentage: total ? Math.floor((100 * ended) / total) : 100 };
 }

@@ -6,7 +6,7 @@ import { api } from "@/api/client";
 import { queryClient } from "@/api/queries";
 import type { FromStream, LiveEvent } from "./events";
 import { goLive } from "./live";
-import { at, batch, task } from "./samples";
+import { batch, ofTask, stands, task } from "./samples";
 import { emptyWorld } from "./state";
 import { change, useConnection, useWorld } from "./world";
 
@@ -54,10 +54,8 @@ afterEach(async () => {
 });
 
 const say = ({ name, data }: LiveEvent) => tell({ kind: "event", name, data: JSON.stringify(data) });
-const skipped = (key: string): LiveEvent => ({
-  name: "batch:task:skipped",
-  data: { batchId: 7, taskId: `id-${key}`, outcome: "conflicted", at },
-});
+const skipped = (key: string): LiveEvent =>
+  ofTask("batch:task:skipped", key, stands.conflicted, { outcome: "conflicted" });
 const told = () => vi.mocked(toast.warning).mock.calls.map(([words]) => words);
 
 test("the wanted board is fetched whenever the connection opens", async () => {

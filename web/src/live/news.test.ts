@@ -3,13 +3,12 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { LiveEvent } from "./events";
 import { hearNews, holdNews } from "./news";
 import { useLeave } from "./notify";
-import { batch } from "./samples";
+import { batch, event } from "./samples";
 import { useWorld } from "./world";
 
 vi.mock("sonner", () => ({ toast: { warning: vi.fn(), success: vi.fn(), error: vi.fn() } }));
 
-const at = "2026-01-01T00:00:00Z";
-const stands = (batchId: number): LiveEvent => ({ name: "batch:interrupted", data: { batchId, at } });
+const stands = (batchId: number): LiveEvent => event("batch:interrupted", { batchId });
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -29,7 +28,7 @@ test("a batch that stands still is told once, until it goes on", async () => {
   expect(await told()).toEqual(["Batch 4 is interrupted: no process is running it"]);
   hearNews([stands(4)]);
   expect(await told()).toHaveLength(1);
-  hearNews([{ name: "batch:resumed", data: { batchId: 4, at } }, stands(4)]);
+  hearNews([event("batch:resumed", { batchId: 4 }), stands(4)]);
   expect(await told()).toHaveLength(2);
 });
 

@@ -4,10 +4,9 @@ import type { LiveEvent } from "./events";
 import { noticeOf, tell } from "./notices";
 import { useLeave } from "./notify";
 import { reduce } from "./reducer";
-import { batch } from "./samples";
+import { batch, event } from "./samples";
 import { emptyWorld } from "./state";
 
-const at = "2026-01-01T00:00:00Z";
 const show = { warning: vi.fn(), success: vi.fn(), error: vi.fn() };
 
 function hear(...events: LiveEvent[]) {
@@ -20,7 +19,7 @@ function told(events: LiveEvent[], isLate: boolean) {
 }
 
 function ended(outcome: string): LiveEvent {
-  return { name: "batch:task:skipped", data: { batchId: 4, taskId: "7", outcome, at } };
+  return event("batch:task:skipped", { batchId: 4, taskId: "7", outcome });
 }
 
 describe("notices", () => {
@@ -33,7 +32,7 @@ describe("notices", () => {
   it("tell that a person is needed, but not what follows from something told", () => {
     hear(ended("conflicted"));
     hear(ended("blocked"));
-    hear({ name: "batch:task:waiting", data: { batchId: 4, taskId: "8", at } });
+    hear(event("batch:task:waiting", { batchId: 4, taskId: "8" }));
     expect(show.warning.mock.calls.map(([words]) => words)).toEqual([
       "“A task of batch 4” does not merge cleanly",
       "“A task of batch 4” needs your approval",
@@ -63,21 +62,21 @@ describe("notices", () => {
   });
 
   it("are one sentence where there are many", () => {
-    hear(ended("conflicted"), ended("invalid"), { name: "batch:completed", data: { batchId: 4, at } });
+    hear(ended("conflicted"), ended("invalid"), event("batch:completed", { batchId: 4 }));
     expect(show.warning.mock.calls.map(([words]) => words)).toEqual(["2 tasks need you, 1 batch is done"]);
     expect(show.success).not.toHaveBeenCalled();
   });
 
   it("say of what happened meanwhile that it did", () => {
-    told([ended("conflicted"), { name: "batch:failed", data: { batchId: 4, at, error: "no" } }], true);
+    told([ended("conflicted"), event("batch:failed", { batchId: 4, error: "no" })], true);
     expect(show.warning.mock.calls.map(([words]) => words)).toEqual([
       "While you were away: 1 task needs you, 1 batch failed",
     ]);
   });
 
   it("do not ask for what somebody has seen to already", () => {
-    const event: LiveEvent = { name: "batch:task:waiting", data: { batchId: 4, taskId: "id-8", at } };
+    const waiting = event("batch:task:waiting", { batchId: 4, taskId: "id-8" });
     const world = reduce({ ...emptyWorld, project: "p" }, { type: "batch", batch: batch(4, ["8"]) });
-    expect(noticeOf(event, world)).toBeUndefined();
+    expect(noticeOf(waiting, world)).toBeUndefined();
   });
 });

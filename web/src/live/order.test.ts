@@ -6,7 +6,7 @@ import { queryClient } from "@/api/queries";
 import { fetchStale, refreshBatch, watchBatch } from "./batches";
 import { load, show } from "./load";
 import { asked, beginAnew, heard } from "./order";
-import { at, batch, task } from "./samples";
+import { batch, event, ofTask, stands, task } from "./samples";
 import { emptyWorld } from "./state";
 import { change, putTasks, useConnection, useWorld } from "./world";
 
@@ -54,24 +54,23 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-const done = { batchId: 7, taskId: "id-1", at, outcome: "merged" };
 const status = () => useWorld.getState().batches.get(7)?.tasks[0]?.status;
 
 test("what is heard while a batch is asked for stays true", async () => {
   const late = gate<Answer>();
   server = () => late.promise;
   const asking = refreshBatch(7);
-  heard({ name: "batch:task:completed", data: done });
+  heard(ofTask("batch:task:completed", "1", stands.merged));
   await vi.advanceTimersByTimeAsync(20);
   expect(status()).toBe("completed");
   late.open({ data: batch(7, ["1"]) });
   await asking;
   expect(status()).toBe("completed");
-  expect(useWorld.getState().stale.has(7)).toBe(true);
+  expect(useWorld.getState().stale.has(7)).toBe(false);
 });
 
 test("what was heard before the question is not told again", async () => {
-  heard({ name: "batch:task:started", data: { batchId: 7, taskId: "id-1", at, attempt: 1 } });
+  heard(ofTask("batch:task:started", "1", stands.running));
   const ended: BatchView = batch(7, ["1"]);
   ended.tasks = ended.tasks.map((each) => ({ ...each, status: "completed", outcome: "merged" }));
   server = async () => ({ data: ended });
@@ -86,7 +85,7 @@ test("a task that was deleted while it was saved is gone", async () => {
     () => late.promise,
     (saved) => ({ type: "tasks", tasks: [saved] }),
   );
-  heard({ name: "task:deleted", data: { taskId: "id-2" } });
+  heard(event("task:deleted", { taskId: "id-2" }));
   late.open(task("2", { title: "Saved" }));
   await asking;
   expect([...useWorld.getState().tasks.keys()]).toEqual(["id-1"]);
@@ -107,7 +106,7 @@ test("events that come while the board is fetched are on it", async () => {
   server = (path) =>
     path.startsWith("/api/tasks") ? late.promise : Promise.resolve({ data: { batches: [] } });
   const showing = show("p");
-  heard({ name: "task:created", data: { taskId: "id-3", task: task("3") } });
+  heard(event("task:created", { taskId: "id-3", task: task("3") }));
   late.open({ data: { tasks: [task("1")] } });
   expect(await showing).toBe(true);
   expect([...useWorld.getState().tasks.keys()]).toEqual(["id-1", "id-3"]);
@@ -146,8 +145,7 @@ test("the later of two loads counts", async () => {
 });
 
 /** Something that makes the server know more of a batch. */
-const stir = (batchId: number) =>
-  change({ type: "events", events: [{ name: "batch:merging", data: { batchId, at } }] });
+const stir = (batchId: number) => change({ type: "events", events: [event("batch:merging", { batchId })] });
 const askedFor = (id: number) => calls.filter((call) => call === `/api/batches/${id}`).length;
 
 test("a batch is asked for at most once a second", async () => {
@@ -209,12 +207,10 @@ test("nothing is asked for again while the page is hidden, but what is unknown i
 
 test("a page's own copy of a task follows what is heard of it", () => {
   queryClient.setQueryData(["task", "far"], task("9", { id: "far", projectId: "q" }));
-  heard({
-    name: "task:updated",
-    data: { taskId: "far", task: task("9", { id: "far", projectId: "q", title: "New" }) },
-  });
+  const far = task("9", { id: "far", projectId: "q", title: "New" });
+  heard(event("task:updated", { taskId: "far", task: far }));
   expect(queryClient.getQueryData(["task", "far"])).toMatchObject({ title: "New" });
-  heard({ name: "task:deleted", data: { taskId: "far" } });
+  heard(event("task:deleted", { taskId: "far" }));
   expect(queryClient.getQueryData(["task", "far"])).toBeUndefined();
 });
 

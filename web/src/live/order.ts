@@ -5,7 +5,6 @@ import { keys, queryClient } from "@/api/queries";
 import type { LiveEvent } from "./events";
 import { hearNews } from "./news";
 import type { Change } from "./reducer";
-import { over } from "./state";
 import { change } from "./world";
 
 /** How long what is heard may wait while nobody looks. */
@@ -86,7 +85,7 @@ function tellCache(event: LiveEvent) {
       void queryClient.resetQueries({ queryKey: ["task", event.data.taskId] });
       break;
     default:
-      if (event.name === "batch:created" || over.has(event.name.replace("batch:", "")))
+      if (event.name === "batch:created" || ("batch" in event.data && event.data.batch?.completedAt))
         void queryClient.invalidateQueries({ queryKey: ["batches"] });
   }
 }

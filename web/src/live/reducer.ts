@@ -11,6 +11,8 @@ export type Change =
   | { type: "loaded"; project: string; tasks: BoardTask[]; batches: BatchView[] }
   | { type: "batch"; batch: BatchView }
   | { type: "tasks"; tasks: readonly BoardTask[] }
+  /** Tasks that the server does not know any more. */
+  | { type: "deleted"; ids: readonly string[] }
   /** A batch that the server does not know or show. */
   | { type: "gone"; batch: number }
   /** The server is not the one that all this was heard of. */
@@ -28,6 +30,9 @@ export function reduce(world: World, change: Change): World {
     case "tasks":
       // An answer may come after another project was chosen.
       for (const task of change.tasks) if (draft.isShown(task.projectId)) draft.putTask(task);
+      break;
+    case "deleted":
+      for (const id of change.ids) draft.dropTask(id);
       break;
     case "gone":
       draft.dropBatch(change.batch);

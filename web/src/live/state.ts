@@ -44,11 +44,8 @@ export const emptyWorld: World = {
   stale: new Set(),
 };
 
-/** The words of batches that have ended. */
-export const over: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
-
-export function isOver(batch: Pick<BatchView, "status">): boolean {
-  return over.has(batch.status);
+export function isOver(batch: Pick<BatchView, "completedAt">): boolean {
+  return batch.completedAt != null;
 }
 
 /** The word for how a batch stands. */

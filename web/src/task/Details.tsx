@@ -4,7 +4,6 @@ import { Copy } from "lucide-react";
 import type { ReactNode } from "react";
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
 import { Go } from "@/app/Go";
-import { wordOf } from "@/live/columns";
 import { useWorld } from "@/live/world";
 import { dollars, duration, grouped, moment, worded } from "@/text/format";
 import { StateBadge, Tag } from "@/ui/Badge";
@@ -87,7 +86,7 @@ function Needed({ id }: { id: string }) {
       <Go href={`/tasks/${id}`} className="min-w-0 truncate text-accent-text underline underline-offset-2">
         {task ? `${task.key} ${task.title}` : id}
       </Go>
-      {task ? <StateBadge word={wordOf(task)} /> : null}
+      {task ? <StateBadge word={task.word} /> : null}
     </li>
   );
 }

@@ -83,7 +83,7 @@ function Delete({ task, why }: { task: BoardTask; why: string | undefined }) {
     });
     if (!isGone) return;
     router.history.push(boardAddress());
-    change({ type: "events", events: [{ name: "task:deleted", data: { taskId: task.id } }] });
+    change({ type: "deleted", ids: [task.id] });
   };
   return (
     <>

@@ -13,6 +13,8 @@ function task(key: string, title: string, more: Partial<BoardTask> = {}): BoardT
     title,
     description: "",
     status: "pending",
+    column: "todo",
+    word: "pending",
     priority: "medium",
     labels: [],
     dependsOn: [],

@@ -9,7 +9,7 @@ import { type BatchView, type BoardTask, inWords, type TaskView } from "@/api/cl
 import { Go, useWord } from "@/app/Go";
 import { useProjectOf } from "@/app/project";
 import { useNow } from "@/live/clock";
-import { isBusy, wordOf } from "@/live/columns";
+import { isBusy } from "@/live/columns";
 import { isOver, logKey } from "@/live/state";
 import { useWorld } from "@/live/world";
 import { counted, duration, sentence } from "@/text/format";
@@ -22,7 +22,7 @@ import { Attempts } from "./Attempts";
 import { Details } from "./Details";
 import { Diff } from "./Diff";
 import { usageText } from "./entry";
-import { possible, useAttempts, useBatch, useLoad, useTask, useTaskDiff, useTaskIn } from "./queries";
+import { useAttempts, useBatch, useLoad, useTask, useTaskDiff, useTaskIn } from "./queries";
 import { Tabs } from "./Tabs";
 import { Transcript } from "./Transcript";
 
@@ -103,8 +103,7 @@ type Parts = { task: BoardTask; batch: BatchView | undefined; inBatch: TaskView 
 
 function Head({ task, batch, inBatch }: Parts) {
   const { doing, act } = useAct();
-  const can = possible(batch, inBatch);
-  const word = inBatch && batch?.id === task.batch?.id && isBusy(task) ? inBatch.state : wordOf(task);
+  const word = inBatch && batch?.id === task.batch?.id && isBusy(task) ? inBatch.state : task.word;
   const isStarting = useStarting((starting) => starting.isBusy);
   return (
     <>
@@ -127,7 +126,7 @@ function Head({ task, batch, inBatch }: Parts) {
           </Go>
         ) : null}
         <span className="flex-1" />
-        {can.has("cancel") && batch ? (
+        {batch && inBatch?.can.includes("cancel") ? (
           <Button
             look="danger"
             disabled={doing !== null}
@@ -138,7 +137,7 @@ function Head({ task, batch, inBatch }: Parts) {
             <Square aria-hidden /> {doing === "cancel" ? "Cancelling…" : "Cancel"}
           </Button>
         ) : null}
-        {can.has("retry") && batch ? (
+        {batch && inBatch?.can.includes("retry") ? (
           <Button
             disabled={doing !== null}
             onClick={() => void act("retry", () => retryTask(batch.id, task.id))}

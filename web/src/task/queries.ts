@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo } from "react";
 import { answered, api, type BatchView, type BoardTask, type TaskView } from "@/api/client";
 import { refreshBatch, watchBatch } from "@/live/batches";
-import { isOver } from "@/live/state";
 import { useWorld } from "@/live/world";
 import type { Load } from "./reader";
 import { useReading } from "./reading";
@@ -82,21 +81,6 @@ export function useTaskDiff(batch: number, task: TaskView) {
         }),
       ),
   });
-}
-
-/** What a person can ask of a task in a batch. */
-export type TaskAct = "cancel" | "retry";
-
-const RETRIED = new Set(["failed", "timed_out", "conflicted", "invalid", "blocked", "cancelled"]);
-const STOPPABLE = new Set(["queued", "waiting", "limited", "running"]);
-
-/** What can be asked of a task in its batch right now. */
-export function possible(batch: BatchView | undefined, task: TaskView | undefined): ReadonlySet<TaskAct> {
-  const found = new Set<TaskAct>();
-  if (!batch || !task) return found;
-  if (!isOver(batch) && STOPPABLE.has(task.status)) found.add("cancel");
-  if (task.outcome && RETRIED.has(task.outcome)) found.add("retry");
-  return found;
 }
 
 /** A task as a batch has it. */

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use pleach_domain::batch::BatchStatusWord;
 use pleach_log::view::{BatchView, TaskView, ValidationView, Verdict};
 use pleach_system::text::moment::local_time;
 use unicode_width::UnicodeWidthStr as _;
@@ -163,10 +164,10 @@ fn facts_of(batch: &BatchView) -> String {
 fn status_of(batch: &BatchView) -> (Style, &'static str) {
     match batch.status {
         _ if batch.interrupted => (YELLOW, "interrupted"),
-        "completed" => (GREEN, "completed"),
-        "failed" => (RED, "failed"),
-        "cancelled" => (YELLOW, "cancelled"),
-        other => (CYAN, other),
+        BatchStatusWord::Completed => (GREEN, "completed"),
+        BatchStatusWord::Failed => (RED, "failed"),
+        BatchStatusWord::Cancelled => (YELLOW, "cancelled"),
+        other => (CYAN, other.as_str()),
     }
 }
 

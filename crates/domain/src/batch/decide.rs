@@ -325,6 +325,12 @@ impl Batch {
             .collect()
     }
 
+    /// Whether a task that did not make it can be tried again now.
+    pub(crate) fn takes_retries(&self) -> bool {
+        let is_ending = self.finishes && self.status == BatchStatus::Running;
+        !is_ending && !self.status.is_stopping() && !self.status.is_closing()
+    }
+
     /// Retries tasks that did not make it, and what was blocked because of them.
     fn retry(&self, wanted: &[TaskId]) -> Vec<Event> {
         let unsuccessful = |position: &usize| {
@@ -336,12 +342,7 @@ impl Batch {
             .filter_map(|task| self.position(task))
             .filter(unsuccessful)
             .collect();
-        let is_ending = self.finishes && self.status == BatchStatus::Running;
-        if positions.is_empty()
-            || is_ending
-            || self.status.is_stopping()
-            || self.status.is_closing()
-        {
+        if positions.is_empty() || !self.takes_retries() {
             return Vec::new();
         }
         let behind = self.blocked_behind(&positions);

@@ -1,6 +1,7 @@
 //! Where a batch as a whole stands, and which moves are legal.
 
 use crate::event::{BatchEvent, Rollback};
+use crate::words::words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchStatus {
@@ -29,20 +30,43 @@ pub enum BatchStatus {
     Cancelled,
 }
 
+words! {
+    /// Where a batch stands, in one word.
+    pub enum BatchStatusWord {
+        Pending = "pending",
+        Running = "running",
+        Merging = "merging",
+        Validating = "validating",
+        Landing = "landing",
+        Completed = "completed",
+        Failed = "failed",
+        Cancelled = "cancelled",
+    }
+}
+
 impl BatchStatus {
-    pub fn as_str(&self) -> &'static str {
+    /// The word for it.
+    pub fn word(&self) -> BatchStatusWord {
         match self {
-            Self::Pending => "pending",
-            Self::Running | Self::Cancelling { .. } | Self::GivingUp { .. } => "running",
-            Self::Merging => "merging",
-            Self::Validating => "validating",
-            Self::Landing => "landing",
-            Self::Completed => "completed",
-            Self::Failed { .. } => "failed",
-            Self::Cancelled => "cancelled",
+            Self::Pending => BatchStatusWord::Pending,
+            Self::Running | Self::Cancelling { .. } | Self::GivingUp { .. } => {
+                BatchStatusWord::Running
+            }
+            Self::Merging => BatchStatusWord::Merging,
+            Self::Validating => BatchStatusWord::Validating,
+            Self::Landing => BatchStatusWord::Landing,
+            Self::Completed => BatchStatusWord::Completed,
+            Self::Failed { .. } => BatchStatusWord::Failed,
+            Self::Cancelled => BatchStatusWord::Cancelled,
         }
     }
 
+    /// The same as text.
+    pub fn as_str(&self) -> &'static str {
+        self.word().as_str()
+    }
+
+    /// Whether it has ended.
     pub fn is_over(&self) -> bool {
         matches!(
             self,

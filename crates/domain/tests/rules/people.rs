@@ -1,7 +1,8 @@
 //! What people ask of a batch: stop a task, stop it all, try again; and what a crash leaves.
 
-use pleach_domain::batch::BatchStatus;
+use pleach_domain::batch::{BatchStatus, Message};
 use pleach_domain::event::Rollback;
+use pleach_domain::standing::TaskAction;
 
 use crate::story::{check, tell};
 
@@ -292,4 +293,36 @@ fn a_task_waits_for_consent_and_with_it_all_that_wait_for_the_same() {
         .todo("start 1; start 2");
     // A queue does not go past it.
     tell("queue", "1\n2", "1:unsure").todo("");
+}
+
+#[test]
+fn what_can_be_asked_of_a_task_is_what_its_batch_takes() {
+    let stories = [
+        "",
+        "go",
+        "go 1:built",
+        "go 1:hopeless",
+        "go 1:hopeless go",
+        "go 1:hopeless stop",
+        "go 1:hopeless cancel",
+        "go 1:same",
+        "go 1:built 1:woven go 2:hopeless go",
+        "go 1:cancel",
+        "go 1:cancel 1:stopped go",
+    ];
+    for story in stories {
+        let batch = tell("1 retries=0", "1\n2", story).batch;
+        for (position, task) in batch.tasks.iter().enumerate() {
+            let id = || task.design.id.clone();
+            let can = batch.can(position);
+            let is_taken = |message| !batch.decide(message).is_empty();
+            let retries = is_taken(Message::Retry(vec![id()]));
+            let told = can.contains(&TaskAction::Retry);
+            assert_eq!(told, retries, "{story}: {}", id());
+            let cancels = is_taken(Message::CancelTask(id()));
+            let told = can.contains(&TaskAction::Cancel);
+            assert!(told || !cancels, "{story}: {}", id());
+            assert_eq!(told, task.state.ending().is_none(), "{story}: {}", id());
+        }
+    }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::projects::known;
-use super::shown::{PriorityWord, StatusWord, tell_created, tell_updated};
+use super::shown::{tell_created, tell_updated};
 use super::tasks::{blank, refuse_busy};
 use super::to_run::{of_file, task_of};
 use super::{Board, BoardError, FieldProblem, last_position, limits};
@@ -61,14 +61,12 @@ pub struct PlannedTask {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "any_priority"
     )]
-    #[schema(value_type = Option<PriorityWord>)]
     pub priority: Option<Priority>,
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "known_status"
     )]
-    #[schema(value_type = Option<StatusWord>)]
     pub status: Option<TaskStatus>,
 }
 

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use pleach_domain::event::Event;
 use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_domain::standing::{BoardColumn, Standing, TaskWord};
 use pleach_domain::task::{Priority, TaskStatus};
+use pleach_domain::task_state::TaskOutcome;
 use pleach_formats::Identity;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -39,12 +41,14 @@ pub struct BoardTask {
     /// What its agent is told besides.
     pub description: String,
     /// How far it is.
-    #[schema(value_type = StatusWord)]
-    pub status: &'static str,
+    pub status: TaskStatus,
+    /// The column of the board that it belongs to.
+    pub column: BoardColumn,
+    /// The one word that says best where it stands.
+    pub word: TaskWord,
     /// The phase it stands in.
     pub phase: Option<u32>,
     /// How much it matters.
-    #[schema(value_type = PriorityWord)]
     pub priority: Priority,
     /// Words to choose it by.
     pub labels: Vec<String>,
@@ -70,33 +74,10 @@ pub struct LastBatch {
     /// What people call it.
     #[schema(value_type = u32)]
     pub number: BatchNumber,
-    /// Where the task stands in it: queued, waiting, limited, running, completed, failed, skipped, cancelled.
-    #[schema(value_type = String)]
+    /// Where the task stands in it.
     pub status: TaskStatusWord,
-    /// How it ended: merged, `no_changes`, conflicted, invalid, failed, `timed_out`, blocked, cancelled.
-    pub outcome: Option<String>,
-}
-
-/// How far a task is.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "snake_case")]
-pub enum StatusWord {
-    Pending,
-    InProgress,
-    Completed,
-    Failed,
-    Skipped,
-    Cancelled,
-}
-
-/// How much a task matters.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "snake_case")]
-pub enum PriorityWord {
-    Low,
-    Medium,
-    High,
-    Critical,
+    /// How it ended.
+    pub outcome: Option<TaskOutcome>,
 }
 
 /// So many tasks are looked up one by one.
@@ -174,13 +155,13 @@ struct Batches(HashMap<u32, Option<Replayed>>);
 /// Where the tasks of a batch stand, by their ids there, and their titles then.
 struct Replayed {
     created_at: u64,
-    tasks: HashMap<TaskId, (String, Standing)>,
+    tasks: HashMap<TaskId, (String, LastStanding)>,
 }
 
-#[derive(Clone)]
-struct Standing {
+#[derive(Clone, Copy)]
+struct LastStanding {
     status: TaskStatusWord,
-    outcome: Option<String>,
+    outcome: Option<TaskOutcome>,
     /// The last entry of the log that moved the task.
     told_seq: u64,
 }
@@ -195,14 +176,14 @@ impl Replayed {
         };
         let view = BatchView::of(loaded, &surroundings).ok()?;
         let tasks = view.tasks.into_iter().map(|task| {
-            let standing = Standing {
+            let standing = LastStanding {
                 status: task.status,
-                outcome: task.outcome.map(str::to_owned),
+                outcome: task.outcome,
                 told_seq: 0,
             };
             (task.key, (task.title, standing))
         });
-        let mut tasks: HashMap<TaskId, (String, Standing)> = tasks.collect();
+        let mut tasks: HashMap<TaskId, (String, LastStanding)> = tasks.collect();
         for stored in &loaded.events {
             if let Event::Task { task, event } = &stored.event
                 && TaskStatusWord::after(event).is_some()
@@ -218,7 +199,7 @@ impl Replayed {
     }
 
     /// Where a task stands that has that id there, if it was this one that the batch had.
-    fn standing_of(&self, row: &TaskRow, task: &TaskId) -> Option<&Standing> {
+    fn standing_of(&self, row: &TaskRow, task: &TaskId) -> Option<&LastStanding> {
         let (title, standing) = self.tasks.get(task)?;
         // Where an id is a position, another task may have stood there.
         let is_same = row.identity == Identity::WrittenId || *title == row.title;
@@ -236,10 +217,10 @@ pub(super) fn is_of_batch(row: &TaskRow, loaded: &LoadedBatch, task: &TaskId) ->
     Replayed::of(loaded).is_some_and(|batch| batch.standing_of(row, task).is_some())
 }
 
-impl Standing {
+impl LastStanding {
     /// Whether a person has said otherwise since, here or in the plan file.
     fn is_overruled(&self, row: &TaskRow) -> bool {
-        let Some(outcome) = &self.outcome else {
+        let Some(outcome) = self.outcome else {
             return false;
         };
         let agrees = match row.status {
@@ -247,7 +228,7 @@ impl Standing {
             TaskStatus::Completed => self.status == TaskStatusWord::Completed,
             TaskStatus::Failed => self.status == TaskStatusWord::Failed,
             TaskStatus::Skipped => self.status == TaskStatusWord::Skipped,
-            TaskStatus::Cancelled => outcome == "cancelled",
+            TaskStatus::Cancelled => outcome == TaskOutcome::Cancelled,
         };
         // No batch takes a task that is done, so that it is done was said later.
         !agrees && (self.told_seq <= row.marked_seq || row.status == TaskStatus::Completed)
@@ -263,9 +244,9 @@ impl Batches {
     ) -> Result<Option<LastBatch>, DatabaseError> {
         let standing = match last.status {
             Some(status) if row.identity == Identity::WrittenId => {
-                let standing = Standing {
+                let standing = LastStanding {
                     status,
-                    outcome: last.outcome.clone(),
+                    outcome: last.outcome,
                     told_seq: last.told_seq,
                 };
                 Some(standing).filter(|_| !is_younger(row, last.created_at))
@@ -286,14 +267,14 @@ impl Batches {
         tables: BoardTables<'_>,
         last: &InBatch,
         row: &TaskRow,
-    ) -> Result<Option<Standing>, DatabaseError> {
+    ) -> Result<Option<LastStanding>, DatabaseError> {
         let known = match self.0.entry(last.batch) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(vacant) => vacant.insert(Replayed::of(&tables.batch(last.batch)?)),
         };
         let standing = known.as_ref();
         let standing = standing.and_then(|batch| batch.standing_of(row, &last.task));
-        Ok(standing.cloned())
+        Ok(standing.copied())
     }
 }
 
@@ -304,6 +285,8 @@ fn draw(
     batch: Option<LastBatch>,
 ) -> BoardTask {
     let needs = row.depends_on.iter();
+    let last = batch.as_ref().map(|last| (last.status, last.outcome));
+    let Standing { column, word } = Standing::on_board(row.status, last);
     BoardTask {
         id: row.id.clone(),
         key: row.key.clone(),
@@ -312,7 +295,9 @@ fn draw(
         line: row.line,
         title: row.title.clone(),
         description: row.details.clone(),
-        status: TaskStatus::as_str(row.status),
+        status: row.status,
+        column,
+        word,
         phase: row.phase,
         priority: row.priority,
         labels: row.labels.clone(),

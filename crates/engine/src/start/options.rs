@@ -29,7 +29,6 @@ const LONGEST_TEXT: usize = 10_000;
     clippy::struct_excessive_bools,
     reason = "each is a field of the request that stands for itself"
 )]
-#[expect(missing_docs, reason = "some fields need no more than their name")]
 pub struct BatchOptions {
     /// The ids of the tasks, of one project; they may be of its board and of its plan files
     pub task_ids: Vec<String>,

@@ -16,6 +16,7 @@ use super::board_event::{self, BoardEvent};
 use super::error::Stop;
 use super::read::{self, path_in, task_in, unsigned_in};
 use super::{Database, DatabaseError, LoadedBatch};
+use pleach_domain::task_state::TaskOutcome;
 use pleach_domain::task_status_word::TaskStatusWord;
 
 /// A task of a project, on its board or mirrored from a plan file.
@@ -61,7 +62,7 @@ pub struct InBatch {
     pub number: BatchNumber,
     /// Where it stands; none where only its history tells.
     pub status: Option<TaskStatusWord>,
-    pub outcome: Option<String>,
+    pub outcome: Option<TaskOutcome>,
     /// The last entry of the log that moved it.
     pub told_seq: u64,
     pub created_at: u64,
@@ -396,12 +397,10 @@ impl BoardTables<'_> {
 }
 
 fn in_batch(row: &Row<'_>) -> rusqlite::Result<InBatch> {
-    let status: Option<String> = row.get(2)?;
-    let status = status.map(|word| value_of(2, &format!("\"{word}\"")));
     Ok(InBatch {
         batch: row.get(1)?,
-        status: status.transpose()?,
-        outcome: row.get(3)?,
+        status: word_in(row, 2)?,
+        outcome: word_in(row, 3)?,
         told_seq: unsigned_in(row, 4)?,
         created_at: unsigned_in(row, 5)?,
         number: BatchNumber(row.get(6)?),
@@ -440,6 +439,13 @@ fn text(value: &impl Serialize) -> String {
 
 fn value_in<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     value_of(column, row.get_ref(column)?.as_str()?)
+}
+
+/// A word that may be missing.
+fn word_in<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+    let word: Option<String> = row.get(column)?;
+    let word = word.map(|word| value_of(column, &format!("\"{word}\"")));
+    word.transpose()
 }
 
 fn value_of<T: DeserializeOwned>(column: usize, text: &str) -> rusqlite::Result<T> {

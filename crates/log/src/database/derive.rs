@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 
 use super::error::{DatabaseError, Stop};
 use super::{BatchTask, StoredEvent};
+use pleach_domain::task_state::TaskOutcome;
 use pleach_domain::task_status_word::TaskStatusWord;
 
 /// A batch, as far as derived rows need to know it.
@@ -144,7 +145,13 @@ impl DerivedBatch {
             connection.execute(
                 "UPDATE batch_task SET status = ?3, outcome = ?4, told_seq = ?5
                  WHERE batch = ?1 AND task = ?2",
-                params![self.id, name, status.as_str(), outcome, seq],
+                params![
+                    self.id,
+                    name,
+                    status.as_str(),
+                    outcome.map(TaskOutcome::as_str),
+                    seq
+                ],
             )?;
         }
         Ok(())

@@ -1,6 +1,11 @@
 //! What happens to no batch, as programs hear it.
 
+use pleach_domain::standing::Standing;
+use pleach_domain::task::TaskStatus;
+use pleach_domain::task_state::TaskOutcome;
+use pleach_domain::task_status_word::TaskStatusWord;
 use pleach_system::text::moment::rfc3339;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::database::BoardEvent;
@@ -8,12 +13,14 @@ use crate::database::BoardEvent;
 /// The name of an event of no batch and what it carries.
 pub fn board_wire(event: &BoardEvent, project: Option<&str>, at: u64) -> (&'static str, Value) {
     let (name, mut data) = match event {
-        BoardEvent::TaskCreated { task, shown } => {
-            ("task:created", json!({"taskId": task, "task": shown}))
-        }
-        BoardEvent::TaskUpdated { task, shown } => {
-            ("task:updated", json!({"taskId": task, "task": shown}))
-        }
+        BoardEvent::TaskCreated { task, shown } => (
+            "task:created",
+            json!({"taskId": task, "task": standing(shown)}),
+        ),
+        BoardEvent::TaskUpdated { task, shown } => (
+            "task:updated",
+            json!({"taskId": task, "task": standing(shown)}),
+        ),
         BoardEvent::TaskDeleted { task } => ("task:deleted", json!({ "taskId": task })),
         BoardEvent::ProjectUpdated {} => ("project:updated", json!({})),
         BoardEvent::SettingsUpdated { settings } => {
@@ -25,6 +32,31 @@ pub fn board_wire(event: &BoardEvent, project: Option<&str>, at: u64) -> (&'stat
     }
     data["at"] = json!(rfc3339(at));
     (name, data)
+}
+
+/// What the place of a stored task on its board follows from.
+#[derive(Deserialize)]
+struct StoredTask {
+    status: TaskStatus,
+    batch: Option<StoredLast>,
+}
+
+#[derive(Deserialize)]
+struct StoredLast {
+    status: TaskStatusWord,
+    outcome: Option<TaskOutcome>,
+}
+
+/// The task with its place on the board, which earlier versions did not store.
+fn standing(shown: &Value) -> Value {
+    let mut shown = shown.clone();
+    if let Ok(StoredTask { status, batch }) = StoredTask::deserialize(&shown) {
+        let last = batch.map(|last| (last.status, last.outcome));
+        let Standing { column, word } = Standing::on_board(status, last);
+        shown["column"] = json!(column);
+        shown["word"] = json!(word);
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -56,6 +88,15 @@ mod tests {
             told(updated, Some("p")),
             format!("task:updated {{{at},projectId:p,task:{{id:t1}},taskId:t1}}")
         );
+        let shown =
+            json!({"status": "in_progress", "batch": {"status": "completed", "outcome": "merged"}});
+        let stored = BoardEvent::TaskUpdated {
+            task: task(),
+            shown,
+        };
+        let (_, data) = board_wire(&stored, None, 42);
+        let place = (&data["task"]["column"], &data["task"]["word"]);
+        assert_eq!(place, (&json!("done"), &json!("completed")));
         assert_eq!(
             told(BoardEvent::TaskDeleted { task: task() }, Some("p")),
             format!("task:deleted {{{at},projectId:p,taskId:t1}}")

@@ -1,6 +1,6 @@
 //! A stage of an execution plan, or a wave, as every surface shows it.
 
-use pleach_domain::batch::BatchTask;
+use pleach_domain::batch::{BatchStatusWord, BatchTask};
 use pleach_domain::event::MergeStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 use pleach_domain::history::StageHistory;
 use pleach_system::text::moment::rfc3339;
 
+use super::progress::seconds;
 use super::replay::Replayed;
-use super::shape::seconds;
 use super::wire::counted_from_1;
 
 /// A stage or wave.
@@ -22,10 +22,9 @@ pub struct StageView {
     pub name: String,
     pub can_parallel: bool,
     pub task_count: usize,
-    pub status: &'static str,
+    pub status: BatchStatusWord,
     /// Whether its tasks run one at a time because several at once did not work out.
     pub fell_back: bool,
-    #[schema(value_type = Option<String>)]
     pub merge_status: Option<MergeStatus>,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,
@@ -43,10 +42,10 @@ pub(super) fn draw_stage(history: &Replayed, stage: usize) -> StageView {
         can_parallel: design.can_parallel,
         task_count: batch.tasks.iter().filter(is_of_stage).count(),
         status: match (started_at, ended) {
-            (_, Some((_, _, true))) => "completed",
-            (_, Some((_, _, false))) => "failed",
-            (Some(_), None) => "running",
-            (None, None) => "pending",
+            (_, Some((_, _, true))) => BatchStatusWord::Completed,
+            (_, Some((_, _, false))) => BatchStatusWord::Failed,
+            (Some(_), None) => BatchStatusWord::Running,
+            (None, None) => BatchStatusWord::Pending,
         },
         fell_back: batch.stages[stage].fell_back,
         merge_status: ended.map(|(_, merge_status, _)| merge_status),

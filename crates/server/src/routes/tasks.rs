@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use pleach_domain::task::{Priority, TaskStatus};
-use pleach_engine::board::{Board, BoardTask, NewTask, PriorityWord, StatusWord, TaskChange};
+use pleach_engine::board::{Board, BoardTask, NewTask, TaskChange};
 use pleach_log::view::AttemptView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -52,7 +52,6 @@ struct NewBoardTask {
     /// What the agent is told besides; at most 100 kB
     #[serde(default)]
     description: Option<String>,
-    #[schema(value_type = Option<PriorityWord>)]
     priority: Option<Priority>,
     /// At most 50, of at most 50 characters
     labels: Option<Vec<String>>,
@@ -67,11 +66,9 @@ struct TaskChanges {
     #[schema(min_length = 1, max_length = 500)]
     title: Option<String>,
     description: Option<String>,
-    #[schema(value_type = Option<PriorityWord>)]
     priority: Option<Priority>,
     labels: Option<Vec<String>>,
     depends_on: Option<Vec<String>>,
-    #[schema(value_type = Option<StatusWord>)]
     status: Option<TaskStatus>,
     /// The place on the board, lower first
     position: Option<f64>,

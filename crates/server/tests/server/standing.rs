@@ -36,9 +36,12 @@ fn a_task_that_a_person_puts_back_to_pending_has_no_outcome_until_it_runs_again(
             (&before["status"], &before["batch"]),
             (&json!("pending"), &failed)
         );
+        let place = |task: &Value| json!([task["column"], task["word"]]);
+        assert_eq!(place(&before), json!(["needs_you", "failed"]));
         let mut listener = server.listen("/api/events", &[]).unwrap();
         let marked = mark(&server, first, "pending");
         assert_eq!(marked["batch"], Value::Null);
+        assert_eq!(place(&marked), json!(["todo", "pending"]));
         let heard = listener.next_event().unwrap();
         assert_eq!(
             (heard.event.as_str(), &heard.data["task"]),

@@ -49,7 +49,10 @@ impl Table {
     /// How far each task is on the board.
     pub(crate) fn marks(&self) -> String {
         let board = board();
-        let marks = self.tasks.iter().map(|id| board.task(id).unwrap().status);
+        let marks = self
+            .tasks
+            .iter()
+            .map(|id| board.task(id).unwrap().status.as_str());
         marks.collect::<Vec<_>>().join(" ")
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use pleach_domain::batch::BatchStatusWord;
 use pleach_engine::run::{last_probe_log, probe_folder};
 use pleach_engine::validate::VALIDATE_LOG;
 use pleach_log::view::Verdict;
@@ -120,9 +121,9 @@ impl Runs<'_> {
 
     fn goes_on(&self) -> Result<bool, Failures> {
         let view = self.sight.load_one(self.batch)?;
-        let is_over = matches!(view.status, "completed" | "failed" | "cancelled");
+        let is_over = view.completed_at.is_some();
         let settled = !matches!(view.validation.verdict, Verdict::Unknown | Verdict::Running);
-        let lands = settled && view.status == "landing";
+        let lands = settled && view.status == BatchStatusWord::Landing;
         Ok(!(is_over || view.interrupted || lands))
     }
 }

@@ -77,7 +77,10 @@ fn a_file_is_mirrored_and_a_second_import_changes_nothing() {
         (sow.plan.as_deref(), sow.line),
         (Some("docs/plan.md"), Some(2))
     );
-    assert_eq!((sow.status, sow.description.trim()), ("completed", "deep"));
+    assert_eq!(
+        (sow.status.as_str(), sow.description.trim()),
+        ("completed", "deep")
+    );
     let told = scene.told();
     let again = scene
         .board
@@ -176,7 +179,7 @@ fn a_status_is_written_to_the_file_if_the_file_can_hold_it() {
     let done = scene
         .change(&sow.id, &status(TaskStatus::Completed))
         .unwrap();
-    assert_eq!(done.status, "completed");
+    assert_eq!(done.status.as_str(), "completed");
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
         "- [ ] dig\r\n- [x] sow  \r\n"
@@ -191,7 +194,7 @@ fn a_status_is_written_to_the_file_if_the_file_can_hold_it() {
             "cannot_hold"
         );
     }
-    assert_eq!(scene.named("sow").status, "completed");
+    assert_eq!(scene.named("sow").status.as_str(), "completed");
     // A person takes it out while the board still shows it.
     save(&path, "- [ ] dig\r\n");
     assert_eq!(

@@ -40,7 +40,7 @@ fn a_task_that_moves_keeps_what_was_said_of_it() {
         (&sow.id, &vec!["garden".to_owned()])
     );
     assert_eq!(
-        (now.key.as_str(), now.status, now.line),
+        (now.key.as_str(), now.status.as_str(), now.line),
         ("2", "completed", Some(2))
     );
     assert_eq!(scene.named("plan").key, "1");
@@ -167,7 +167,7 @@ fn an_edit_is_seen_though_time_and_size_are_the_same() {
     fs::write(&path, "- [x] dig\n").unwrap();
     at(&path).unwrap();
     scene.board.sync(&scene.project).unwrap();
-    assert_eq!(scene.named("dig").status, "completed");
+    assert_eq!(scene.named("dig").status.as_str(), "completed");
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn facts(task: &BoardTask) -> Facts {
         key,
         title,
         task.description.clone(),
-        task.status,
+        task.status.as_str(),
         task.line.unwrap(),
     )
 }

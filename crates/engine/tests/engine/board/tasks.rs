@@ -105,7 +105,10 @@ fn a_change_touches_what_it_names_and_is_told_once() {
         ..TaskChange::default()
     };
     let changed = scene.change(&task.id, &change).unwrap();
-    assert_eq!((changed.title.as_str(), changed.status), ("b", "skipped"));
+    assert_eq!(
+        (changed.title.as_str(), changed.status.as_str()),
+        ("b", "skipped")
+    );
     assert_eq!(
         (changed.labels, changed.position),
         (vec!["x".to_owned(), "y".to_owned()], -1.5)
@@ -181,6 +184,6 @@ fn a_batch_marks_tasks_of_the_board_and_tells_those_that_changed() {
         (TaskId::new("nobody"), TaskStatus::Completed),
     ];
     pleach_engine::board::mark_on_board(&mut database, &scene.project, &states).unwrap();
-    assert_eq!(scene.named("a").status, "in_progress");
+    assert_eq!(scene.named("a").status.as_str(), "in_progress");
     assert_eq!(scene.told()[2..], ["updated a"]);
 }

@@ -37,10 +37,10 @@ fn a_new_batch_has_every_field() {
     let task = |id: &str| {
         json!({
             "taskId": opaque(id), "key": id, "title": format!("Do {id}"), "status": "queued", "state": "queued",
+            "column": "in_progress", "word": "queued", "can": ["cancel"],
             "outcome": null, "worktreeId": null, "worktreePath": null, "branch": format!("pleach/task-7/{id}"), "hasBranch": false,
             "sessionId": null, "error": null, "attempts": 0, "lastAttempt": 0, "cost": null, "tokens": null, "consent": [], "files": [],
-            "sandbox": "none",
-            "startedAt": null, "completedAt": null, "seconds": 0.0,
+            "sandbox": "none", "startedAt": null, "completedAt": null, "seconds": 0.0,
         })
     };
     let stage = |stage, name: &str, can_parallel: &Value| {
@@ -294,12 +294,18 @@ fn a_batch_without_an_owner_is_interrupted_unless_it_is_over() {
     let design = design("1");
     for (owner, interrupted) in [(Owner::Alive, false), (Owner::Gone, true)] {
         let drawn = view(&loaded(&design, &events), 9, owner);
-        assert_eq!((drawn.interrupted, drawn.status), (interrupted, "running"));
+        assert_eq!(
+            (drawn.interrupted, drawn.status.as_str()),
+            (interrupted, "running")
+        );
     }
     let over = merge_over().into_iter().map(|event| (5, event));
     events.extend(over);
     let drawn = view(&loaded(&design, &events), 9, Owner::Gone);
-    assert_eq!((drawn.interrupted, drawn.status), (false, "completed"));
+    assert_eq!(
+        (drawn.interrupted, drawn.status.as_str()),
+        (false, "completed")
+    );
     assert_eq!(
         drawn.completed_at.as_deref(),
         Some("2026-01-01T00:00:05.000Z")
@@ -311,7 +317,10 @@ fn a_batch_without_an_owner_is_interrupted_unless_it_is_over() {
     ];
     events.extend(retried);
     let drawn = view(&loaded(&design, &events), 9, Owner::Alive);
-    assert_eq!((drawn.status, drawn.completed_at), ("running", None));
+    assert_eq!(
+        (drawn.status.as_str(), drawn.completed_at),
+        ("running", None)
+    );
     assert_eq!(drawn.tasks[0].completed_at, None);
 }
 

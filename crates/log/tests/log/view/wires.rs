@@ -2,11 +2,12 @@
 
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, PredictedConflict, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
-use pleach_log::database::StoredEvent;
+use pleach_log::database::{LoadedBatch, StoredEvent};
 use pleach_log::view::{Narrator, Owner, wire, wire_in};
-use serde_json::json;
+use pleach_system::state_folder::StateFolder;
+use serde_json::{Value, json};
 
-use super::{BEGUN, NEW_YEAR, design, loaded, of_task, opaque, started};
+use super::{BEGUN, NEW_YEAR, built, design, loaded, of_task, opaque, started, woven};
 
 fn stored(event: Event) -> StoredEvent {
     StoredEvent {
@@ -16,6 +17,19 @@ fn stored(event: Event) -> StoredEvent {
         at: NEW_YEAR + 42,
         event,
     }
+}
+
+/// Somebody who has followed a batch up to that event.
+fn narrator_before(loaded: &LoadedBatch, seq: u64) -> Narrator {
+    let state = StateFolder::at(tempfile::tempdir().unwrap().path()).unwrap();
+    Narrator::before(&state, loaded, seq).unwrap()
+}
+
+/// What an event carries besides how its batch stands then.
+fn told_by(narrator: &mut Narrator, event: &StoredEvent) -> (&'static str, Value) {
+    let (name, mut data) = narrator.tell(event);
+    data.as_object_mut().unwrap().remove("batch");
+    (name, data)
 }
 
 /// The name and what is special to the event, with a star where it names the worktree.
@@ -157,9 +171,9 @@ fn making_a_batch_tells_its_tasks_and_its_mode() {
 fn making_a_batch_tells_whose_it_is_and_what_its_tasks_are_called() {
     let loaded = loaded(&design("1 2"), &[(0, Event::Batch(BatchEvent::Created))]);
     let created = &loaded.events[0];
-    let mut narrator = Narrator::before(&loaded, created.seq).unwrap();
+    let mut narrator = narrator_before(&loaded, created.seq);
     assert_eq!(
-        narrator.tell(created),
+        told_by(&mut narrator, created),
         (
             "batch:created",
             json!({
@@ -191,8 +205,11 @@ fn tasks_are_told_by_their_ids_with_their_keys_beside() {
         (3, of_task("2", conflicted)),
     ];
     let loaded = loaded(&design("1 2"), &events);
-    let mut narrator = Narrator::before(&loaded, 0).unwrap();
-    let told = loaded.events.iter().map(|event| narrator.tell(event).1);
+    let mut narrator = narrator_before(&loaded, 0);
+    let told = loaded
+        .events
+        .iter()
+        .map(|event| told_by(&mut narrator, event).1);
     let told: Vec<_> = told.collect();
     assert_eq!(told[2]["taskId"], opaque("2"));
     assert_eq!(told[2]["key"], "2");
@@ -225,11 +242,11 @@ fn the_end_of_a_stage_and_of_a_batch_tell_what_their_history_knows() {
         (9, Event::Batch(BatchEvent::Completed { pr_url: None })),
     ];
     let loaded = loaded(&design("1 2 3"), &events);
-    let mut narrator = Narrator::new(design("1 2 3"));
+    let mut narrator = narrator_before(&loaded, 0);
     let told: Vec<_> = loaded
         .events
         .iter()
-        .map(|event| narrator.tell(event))
+        .map(|event| told_by(&mut narrator, event))
         .collect();
     assert_eq!(
         told[7].1,
@@ -245,9 +262,9 @@ fn the_end_of_a_stage_and_of_a_batch_tell_what_their_history_knows() {
     assert_eq!(told[11].1["summary"], summary);
     assert!(narrator.is_over());
     let last = &loaded.events[11];
-    let mut late = Narrator::before(&loaded, last.seq).unwrap();
+    let mut late = narrator_before(&loaded, last.seq);
     assert!(!late.is_over());
-    assert_eq!(late.tell(last), told[11]);
+    assert_eq!(told_by(&mut late, last), told[11]);
 }
 
 #[test]
@@ -269,8 +286,8 @@ fn progress_counts_as_completed_what_succeeded_as_a_batch_does() {
     ];
     let loaded = loaded(&design("1 2 3"), &events);
     let last = loaded.events.last().unwrap();
-    let mut narrator = Narrator::before(&loaded, last.seq).unwrap();
-    let (_, mut told) = narrator.tell(last);
+    let mut narrator = narrator_before(&loaded, last.seq);
+    let (_, mut told) = told_by(&mut narrator, last);
     let fields = told.as_object_mut().unwrap();
     fields.remove("batchId");
     fields.remove("at");
@@ -279,4 +296,75 @@ fn progress_counts_as_completed_what_succeeded_as_a_batch_does() {
         (&told["completed"], &told["failed"]),
         (&json!(1), &json!(1))
     );
+}
+
+#[test]
+fn an_event_of_a_task_tells_the_task_as_its_batch_has_it_then() {
+    let failed = TaskEvent::Failed { error: "no".into() };
+    let events = [
+        (0, Event::Batch(BatchEvent::Created)),
+        (0, BEGUN),
+        (1, started("1", 1)),
+        (3, built("1")),
+        (4, woven("1")),
+        (4, started("2", 1)),
+        (6, of_task("2", failed)),
+        (6, Event::Batch(BatchEvent::Merging)),
+        (7, Event::Batch(BatchEvent::Completed { pr_url: None })),
+        (8, Event::Batch(BatchEvent::Reopened)),
+        (8, of_task("2", TaskEvent::Retried)),
+    ];
+    let loaded = loaded(&design("1 2"), &events);
+    let mut narrator = narrator_before(&loaded, 0);
+    let mut seen = Vec::new();
+    for (at, stored) in loaded.events.iter().enumerate() {
+        let (name, data) = narrator.tell(stored);
+        let then = LoadedBatch {
+            events: loaded.events[..=at].to_vec(),
+            ..loaded.clone()
+        };
+        let view = json!(super::view(&then, events[at].0, Owner::Alive));
+        for (field, told) in data["batch"].as_object().unwrap() {
+            assert_eq!(*told, view[field], "{name}: {field}");
+        }
+        let (status, task) = (&data["batch"]["status"], &data["task"]);
+        let standing = match &stored.event {
+            Event::Task { task: key, .. } => {
+                let position = usize::from(key.as_str() == "2");
+                assert_eq!(*task, view["tasks"][position], "{name}");
+                format!("; {} {} {}", task["column"], task["word"], task["can"])
+            }
+            Event::Batch(_) => String::new(),
+        };
+        let line = format!("{name} {status}{standing}");
+        seen.push(line.replace('"', ""));
+    }
+    assert_eq!(
+        seen,
+        [
+            "batch:created pending",
+            "batch:started running",
+            "batch:task:started running; in_progress running [cancel]",
+            "batch:task:built running; in_progress running [cancel]",
+            "batch:task:completed running; done completed []",
+            "batch:task:started running; in_progress running [cancel]",
+            "batch:task:failed running; needs_you failed [retry]",
+            "batch:merging merging",
+            "batch:completed completed",
+            "batch:reopened running",
+            "batch:task:queued running; in_progress queued [cancel]",
+        ]
+    );
+}
+
+#[test]
+fn an_event_of_a_task_that_works_in_the_users_folder_names_the_folder() {
+    let mut loaded = loaded(&design("1 2"), &[(0, BEGUN), (1, started("1", 1))]);
+    let mut record: Value = loaded.record.parse().unwrap();
+    record["place"] = json!("in_place");
+    record["folder"] = json!("/somewhere");
+    loaded.record = record.to_string();
+    let (_, data) = narrator_before(&loaded, 2).tell(&loaded.events[1]);
+    assert_eq!(data["task"]["worktreePath"], "/somewhere");
+    assert_eq!(data["task"]["branch"], Value::Null);
 }
