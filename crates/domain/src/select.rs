@@ -205,7 +205,7 @@ fn range_or_id(word: &str) -> Result<Term, Refusal> {
             format!("write {last}-{first}"),
         ));
     }
-    let hint = "a range looks like 65-67 or 3.1-3.4".to_owned();
+    let hint = "write a range as 65-67 or 3.1-3.4".to_owned();
     if word.ends_with('-') {
         return Err((format!("the range {word} has no end"), hint));
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::TaskEvent;
 use crate::task_state::{Ending, TaskState};
 
-/// Where a task stands, coarsely.
+/// The status of a task in a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]

@@ -24,60 +24,60 @@ use pleach_system::text::moment::rfc3339;
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardTask {
-    /// Its own for ever; 16 lower-case letters and digits.
+    /// Its permanent id; 16 lower-case letters and digits.
     pub id: String,
     /// Its id in its plan.
     pub key: String,
     /// The project.
     pub project_id: String,
-    /// The plan file, seen from the project; none for a task that lives on the board.
+    /// The plan file, relative to the project; none for a task of the board.
     pub plan: Option<String>,
-    /// Where it stands in that file.
+    /// Its line in that file.
     pub line: Option<u32>,
     /// One line of plain text.
     pub title: String,
-    /// What its agent is told besides.
+    /// The agent's prompt, besides the title.
     pub description: String,
-    /// How far it is.
+    /// Its status.
     #[schema(value_type = StatusWord)]
     pub status: &'static str,
-    /// The phase it stands in.
+    /// Its phase.
     pub phase: Option<u32>,
-    /// How much it matters.
+    /// Its priority.
     #[schema(value_type = PriorityWord)]
     pub priority: Priority,
-    /// Words to choose it by.
+    /// Labels to filter and select by.
     pub labels: Vec<String>,
     /// The ids of the tasks that must be done first.
     pub depends_on: Vec<String>,
     /// The files it says it touches.
     pub files: Vec<String>,
-    /// Its place on the board, lower first.
+    /// Its position on the board, lowest first.
     pub position: f64,
-    /// The last batch that it was in; none where a person said since then how far it is.
+    /// The last batch it was in; none if somebody has set its status since then.
     pub batch: Option<LastBatch>,
-    /// When it came onto the board.
+    /// When it was created.
     pub created_at: String,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: String,
 }
 
-/// What became of a task in the last batch that it was in.
+/// The state of a task in its last batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LastBatch {
     /// The batch.
     pub id: u32,
-    /// What people call it.
+    /// The number of the batch in its project.
     #[schema(value_type = u32)]
     pub number: BatchNumber,
-    /// Where the task stands in it: queued, waiting, limited, running, completed, failed, skipped, cancelled.
+    /// The status of the task in it: queued, waiting, limited, running, completed, failed, skipped, cancelled.
     #[schema(value_type = String)]
     pub status: TaskStatusWord,
-    /// How it ended: merged, `no_changes`, conflicted, invalid, failed, `timed_out`, blocked, cancelled.
+    /// The outcome: merged, `no_changes`, conflicted, invalid, failed, `timed_out`, blocked, cancelled.
     pub outcome: Option<String>,
 }
 
-/// How far a task is.
+/// The status of a task.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
@@ -90,7 +90,7 @@ pub enum StatusWord {
     Cancelled,
 }
 
-/// How much a task matters.
+/// The priority of a task.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]

@@ -80,7 +80,7 @@ fn with_gaps(held: &str, gaps: &[Gap]) -> Finding {
     if gaps.is_empty() {
         return Finding::fine(
             "sandbox",
-            format!("{held}; no access to sockets of other programs"),
+            format!("{held}; sockets of other programs are hidden"),
         );
     }
     let messages = gaps.iter().map(|gap| gap.message.as_str());
@@ -213,7 +213,7 @@ fn completions(shell: &Path, home: &Path) -> Option<Finding> {
         Finding {
             fix: Some(format!("pleach completions {name} > ~/{place}")),
             level: Level::Fine,
-            ..Finding::fine(topic, format!("not installed for {name}"))
+            ..Finding::fine(topic, format!("not installed for {name} (optional)"))
         }
     })
 }

@@ -54,7 +54,7 @@ pub enum WorktreeError {
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The folder with the work is gone, or is no folder any more.
-    #[error("could not capture the work: {} is not a folder any more", path.display())]
+    #[error("could not capture the work: {} is no longer a folder", path.display())]
     Gone {
         /// Where the worktree was.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum CaptureError {
         path: PathBuf,
     },
     /// Git refuses a name, because some system would take it for its own folder.
-    #[error("could not capture the work: git takes no file named {}", path.display())]
+    #[error("could not capture the work: git does not accept a file named {}", path.display())]
     Name {
         /// The file.
         path: PathBuf,
