@@ -32,36 +32,36 @@ pub(crate) struct Refusal {
     body: Box<ErrorBody>,
 }
 
-/// The body of every answer that is an error.
+/// The body of every error response.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
     error: ErrorText,
 }
 
-/// What is wrong.
+/// The error.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorText {
-    /// The reason, as a stable word.
+    /// A stable code.
     #[schema(example = "task_busy")]
     code: String,
-    /// The reason, for people.
+    /// The message, for people.
     message: String,
     /// What to do about it.
     hint: Option<String>,
-    /// Which fields of the request are wrong.
+    /// The invalid fields of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     fields: Vec<FieldError>,
-    /// What a program needs to go on, by code.
+    /// Details for programs; they depend on the code.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     details: Option<Value>,
 }
 
-/// A field of a request that is wrong.
+/// An invalid field of a request.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct FieldError {
-    /// Where it is.
+    /// Its path in the request.
     #[schema(example = "tasks[2].title")]
     pub(crate) path: String,
     /// What is wrong with it.

@@ -71,7 +71,7 @@ pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<i64>>(
         .or_else(|| number.as_f64().and_then(rounded));
     let fitting = whole.and_then(|whole| T::try_from(whole).ok());
     fitting.map(Some).ok_or_else(|| {
-        serde::de::Error::custom(format_args!("{number} is no whole number in range"))
+        serde::de::Error::custom(format_args!("{number} is not a whole number in range"))
     })
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     }
 }
 
-/// What `check_id` lets pass, for the document.
+/// An id of a project or a task.
 #[derive(Debug, ToSchema)]
 #[schema(
     value_type = String,

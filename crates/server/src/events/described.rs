@@ -46,7 +46,7 @@ fn listed() -> Vec<Listed<'static>> {
     let mut common = Vec::new();
     let mut all = Vec::new();
     for line in PAGE.lines() {
-        if let Some(carried) = line.strip_prefix("Each carries ") {
+        if let Some(carried) = line.strip_prefix("All have ") {
             common = fields(carried.trim_end_matches('.'));
         } else if let Some(row) = line.strip_prefix("| `") {
             let mut cells = row.split('|').map(str::trim);
@@ -65,8 +65,8 @@ fn fields(text: &str) -> Vec<Field<'_>> {
     let parts = parts.filter_map(|part| part.strip_prefix('`')?.split_once("` "));
     let fields = parts.map(|(name, kind)| Field {
         name,
-        kind: kind.trim_end_matches(" or nothing"),
-        is_optional: kind.ends_with(" or nothing"),
+        kind: kind.trim_end_matches(" (optional)"),
+        is_optional: kind.ends_with(" (optional)"),
     });
     fields.collect()
 }
@@ -101,10 +101,10 @@ impl Field<'_> {
             ArrayBuilder::new().items(item).into()
         };
         match self.kind {
-            "text" => plain(Type::String),
+            "string" => plain(Type::String),
             "number" => plain(Type::Number),
-            "flag" => plain(Type::Boolean),
-            "texts" => list(Type::String),
+            "boolean" => plain(Type::Boolean),
+            "strings" => list(Type::String),
             "objects" => list(Type::Object),
             _ => ObjectBuilder::new()
                 .schema_type(SchemaType::AnyValue)
@@ -248,10 +248,10 @@ mod tests {
                 let known = known.unwrap_or_else(|| panic!("{name} carries {field}"));
                 let fits = match (known.kind, value) {
                     (_, Value::Null) => known.is_optional,
-                    ("text", value) => value.is_string(),
+                    ("string", value) => value.is_string(),
                     ("number", value) => value.is_number(),
-                    ("flag", value) => value.is_boolean(),
-                    ("texts" | "objects", value) => value.is_array(),
+                    ("boolean", value) => value.is_boolean(),
+                    ("strings" | "objects", value) => value.is_array(),
                     (kind, _) => kind == "object",
                 };
                 assert!(fits, "{name}: {field} is a {}, not {value}", known.kind);
