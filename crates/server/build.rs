@@ -29,12 +29,12 @@ fn board() -> Option<PathBuf> {
     }
     assert!(
         given.is_none(),
-        "PLEACH_WEB_DIST is {}, where no index.html is",
+        "PLEACH_WEB_DIST is {}, which has no index.html",
         folder.display()
     );
     println!(
-        "cargo::warning=this build has no board: `cargo xtask board` makes it (with Node 20.19 or newer), and the \
-         next build has it; PLEACH_WEB=skip does without and says nothing"
+        "cargo::warning=building without the board: run `cargo xtask board` (needs Node 20.19 or newer) and build \
+         again, or set PLEACH_WEB=skip to hide this warning"
     );
     None
 }

@@ -25,24 +25,24 @@ use tools::{DENY, NEXTEST};
 
 const HELP: &str = "cargo xtask COMMAND
 
-  demo      build Pleach and show a whole run with the built-in agent
-  test      the gate: format, lints, dependencies, all tests, documentation
-  nightly   everything that takes long or is left to chance: the tests with all they can try, then
+  demo      builds Pleach and shows a whole run with the built-in agent
+  test      runs the gate: format, lints, dependencies, all tests, documentation
+  nightly   runs everything slow or randomized: the tests with the most cases, then
             fuzz, simulate, crash, api, agents all, bench, and advisories on dependencies
-  bench     the benchmarks, each printing a ratio; `bench weave` runs one of plans, makespan,
+  bench     runs the benchmarks, each printing a ratio; `bench weave` runs one of plans, makespan,
             bisect, worktrees, weave, conflicts, relay, run, serve
-  fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
-  simulate  1,000,000 whole histories of batches with cancels, retries and crashes (PLEACH_CASES)
-  crash     kills `pleach run` at 2,000 random moments and checks what came of it (PLEACH_CRASHES)
-  api       tries the server with schemathesis, 200 cases for each operation (PLEACH_CASES)
+  fuzz      tests properties of plans and batches, with 200,000 cases each, and weaving on many repositories
+  simulate  simulates 1,000,000 batches with cancels, retries and crashes (PLEACH_CASES)
+  crash     kills `pleach run` at 2,000 random moments and checks the result (PLEACH_CRASHES)
+  api       tests the server with schemathesis, 200 cases for each operation (PLEACH_CASES)
   agents    installs real agents (Claude Code, Codex, Goose) below the target folder and has the tests drive them;
-            `agents all` takes OpenCode and Gemini as well
-  board     builds the board, with npm; `board test` tries it in Chromium, `board types` takes over a changed API,
-            `board bench` measures its pages, `board pictures` takes the screenshots of the guide
+            `agents all` adds OpenCode and Gemini
+  board     builds the board, with npm; `board test` tests it in Chromium, `board types` updates the types of
+            the API, `board bench` measures its pages, `board pictures` takes the screenshots of the guide
   build-times
-            what one touched file costs; `build-times REV` measures a worktree of that revision beside it
-  lines     counts lines of source and of tests; `lines REV` prints those of a revision beside them
-  pictures  draw the pictures of the guide anew, and record a run
+            measures a rebuild after a change of one file; `build-times REV` compares it with a revision
+  lines     counts lines of source and of tests; `lines REV` compares them with a revision
+  pictures  draws the pictures of the guide, and records a run
 ";
 
 fn main() -> ExitCode {

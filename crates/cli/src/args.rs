@@ -281,9 +281,14 @@ pub(crate) struct WorktreesArgs {
     pub(crate) json: bool,
 }
 
+fn jobs(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| (1..=64).contains(number));
+    number.ok_or_else(|| "write a number from 1 to 64".to_owned())
+}
+
 fn threshold(text: &str) -> Result<Threshold, String> {
     let share = text.parse().ok().and_then(Threshold::new);
-    share.ok_or_else(|| "a share is a number from 0 to 1".to_owned())
+    share.ok_or_else(|| "write a number from 0 to 1".to_owned())
 }
 
 #[cfg(test)]

@@ -58,14 +58,14 @@ pub(crate) fn age(age: Duration) -> String {
 )]
 pub(crate) fn bytes(count: u64) -> String {
     let mut size = count as f64;
-    let mut units = ["kB", "MB", "GB", "TB"].into_iter();
-    if count < 1_000 {
+    let mut units = ["KiB", "MiB", "GiB", "TiB"].into_iter();
+    if count < 1_024 {
         return format!("{count} B");
     }
     let mut unit = "B";
-    while size >= 999.95 {
+    while size >= 1_023.95 {
         let Some(larger) = units.next() else { break };
-        size /= 1_000.0;
+        size /= 1_024.0;
         unit = larger;
     }
     format!("{size:.1} {unit}")
@@ -107,11 +107,11 @@ mod tests {
     fn numbers_are_said_in_their_largest_unit() {
         for (count, text) in [
             (0, "0 B"),
-            (999, "999 B"),
-            (1_000, "1.0 kB"),
-            (999_949, "999.9 kB"),
-            (999_951, "1.0 MB"),
-            (1_234_000_000, "1.2 GB"),
+            (1_023, "1023 B"),
+            (1_024, "1.0 KiB"),
+            (1_048_524, "1023.9 KiB"),
+            (1_048_525, "1.0 MiB"),
+            (2 << 30, "2.0 GiB"),
         ] {
             assert_eq!(bytes(count), text);
         }

@@ -254,8 +254,7 @@ impl<'a> Preview<'a> {
             (Landing::PullRequest, Some(address)) => {
                 return format!("pushed to {address}, with one pull request");
             }
-            (Landing::Push, None) => "pushed to the server",
-            (Landing::PullRequest, None) => "pushed, with one pull request",
+            (Landing::Push | Landing::PullRequest, None) => "a local branch (no remote to push to)",
         };
         lands.to_owned()
     }

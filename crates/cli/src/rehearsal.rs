@@ -77,7 +77,7 @@ fn place(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
     let base = base.unwrap_or_default();
     let base = match request.fetch {
         Fetch::Nothing => base,
-        Fetch::Origin => format!("what the server has then; now {base}"),
+        Fetch::Origin => format!("fetched from the server at the start; currently {base}"),
     };
     let branch = found.batch_branch.as_deref().unwrap_or_default();
     let worktrees = found.worktrees.as_ref();
@@ -174,7 +174,7 @@ fn retries(request: &RunRequest) -> String {
 fn limits(request: &RunRequest) -> String {
     let settings = &request.settings;
     format!(
-        "{} agents in total, at least {} free disk",
+        "{} agents in total, at least {} of free disk",
         settings.parallel_limit,
         bytes(settings.min_free_disk)
     )

@@ -200,8 +200,8 @@ impl Reporter {
                 };
                 let what = match tasks.len() {
                     0 => "tests on the base".to_owned(),
-                    1 => format!("tests with task {}", tasks[0]),
-                    many => format!("tests with {many} tasks, up to {}", tasks[many - 1]),
+                    1 => format!("tests on task {}", tasks[0]),
+                    many => format!("tests on {many} tasks, up to {}", tasks[many - 1]),
                 };
                 let how = match number {
                     Some(number) => {

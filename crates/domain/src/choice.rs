@@ -105,7 +105,7 @@ choices! {
         Done = "done",
     }
 
-    /// How a completed batch lands by itself.
+    /// How a completed batch lands automatically.
     #[derive(Default)]
     pub enum Landing {
         /// Push a branch and open a pull request.
@@ -149,17 +149,17 @@ impl Landing {
     }
 }
 
-/// What holds the programs that are run on a task.
+/// The sandbox of the programs that run on a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxChoice {
-    /// Nothing: they can do whatever the user can.
+    /// None: they can do whatever the user can.
     None,
-    /// The kernel lets them write to the worktree, caches and temporary files.
+    /// They can write to the worktree, caches and temporary files.
     Landlock,
-    /// The kernel lets them write to the worktree and temporary files alone.
+    /// They can write only to the worktree and temporary files.
     Strict,
-    /// A program of the user's that is put before theirs.
+    /// The user's own wrapper command.
     Wrapper(Vec<String>),
 }
 

@@ -51,10 +51,12 @@ impl fmt::Display for BatchNumber {
 }
 
 impl std::str::FromStr for BatchNumber {
-    type Err = std::num::ParseIntError;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
+        text.parse()
+            .map(Self)
+            .map_err(|_| "write the number of a batch, such as 3")
     }
 }
 

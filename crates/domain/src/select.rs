@@ -196,7 +196,7 @@ fn range_or_id(word: &str) -> Result<SelectionTerm, Refusal> {
             format!("write {last}-{first}"),
         ));
     }
-    let hint = "a range looks like 65-67 or 3.1-3.4".to_owned();
+    let hint = "write a range as 65-67 or 3.1-3.4".to_owned();
     if word.ends_with('-') {
         return Err((format!("the range {word} has no end"), hint));
     }

@@ -5,7 +5,7 @@ use crate::task_state::{Ending, TaskOutcome, TaskState};
 use crate::words::words;
 
 words! {
-    /// Where a task stands, coarsely.
+    /// The status of a task in a batch.
     pub enum TaskStatusWord {
         Queued = "queued",
         Waiting = "waiting",

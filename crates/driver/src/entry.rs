@@ -15,7 +15,7 @@ pub const RAW: &str = "raw";
 /// The shortest that a text is cut to, if a line is too long.
 const SHORTEST_CUT: usize = 256;
 
-/// One thing that an agent did or said.
+/// One entry of a transcript: something that an agent did or said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(
     tag = "type",
@@ -23,108 +23,108 @@ const SHORTEST_CUT: usize = 256;
     rename_all_fields = "camelCase"
 )]
 pub enum Entry {
-    /// The agent's own session began, or goes on.
+    /// The agent's session started, or continues.
     Session {
-        /// Its id, by which the agent takes it up again.
+        /// The id by which the agent can continue it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// The model that answers.
+        /// The model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The agent's version.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
     },
-    /// It says something.
+    /// A message.
     Text {
         /// What.
         text: String,
     },
-    /// It thinks aloud.
+    /// Thinking.
     Thinking {
         /// What.
         text: String,
     },
-    /// It uses a tool.
+    /// A tool call.
     ToolCall {
-        /// The call, by which its result is found.
+        /// The id of the call.
         id: String,
-        /// What kind of tool that is.
+        /// The kind of tool.
         tool: ToolKind,
-        /// The tool, as the agent calls it.
+        /// The agent's name of the tool.
         name: String,
-        /// What it does with it, on one line.
+        /// What the call does, on one line.
         title: String,
-        /// What it gives to the tool.
+        /// The input of the tool.
         #[serde(default, skip_serializing_if = "Value::is_null")]
         input: Value,
     },
-    /// What came of using a tool.
+    /// The result of a tool call.
     ToolResult {
-        /// The call.
+        /// The id of the call.
         id: String,
         /// How it ended.
         status: ToolStatus,
-        /// What the tool said.
+        /// The output of the tool.
         output: String,
-        /// The exit code, where it ran a program.
+        /// The exit code, if it ran a program.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
     },
-    /// It changed a file.
+    /// A changed file.
     FileEdit {
-        /// The file, from the worktree on where it is inside.
+        /// The file, relative to the worktree if it is inside.
         path: String,
         /// How.
         change: FileChange,
-        /// The lines that changed, as a patch, where the agent tells.
+        /// The changed lines as a patch, if the agent reports them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         diff: Option<String>,
     },
-    /// What it means to do.
+    /// The agent's plan.
     Plan {
-        /// Step by step.
+        /// Its steps.
         steps: Vec<PlanStep>,
     },
-    /// What it took so far, all of it together.
+    /// The usage so far, in total.
     Usage(Usage),
-    /// It may not work for now.
+    /// A usage limit.
     Limit {
         /// What it said.
         message: String,
-        /// When it may again, in milliseconds from then.
+        /// The time until the limit resets, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after_ms: Option<u64>,
     },
-    /// It asks its model once more.
+    /// A repeated request to the model.
     Retry {
-        /// Which time this is, counted from 1.
+        /// The number of the retry, counted from 1.
         attempt: u32,
-        /// What was wrong.
+        /// The class of the problem.
         trouble: Trouble,
         /// What it said.
         message: String,
-        /// How long it waits before, in milliseconds.
+        /// The pause before it, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_ms: Option<u64>,
     },
-    /// Something went wrong, which may not be the end.
+    /// A problem that the agent may recover from.
     Error {
-        /// What kind of thing.
+        /// The class of the problem.
         trouble: Trouble,
         /// What it said.
         message: String,
     },
-    /// It is over.
+    /// The end of the attempt.
     Result(Conclusion),
-    /// What nobody knows the meaning of.
+    /// A line that Pleach does not understand.
     Raw {
-        /// The line as it was.
+        /// The line, unchanged.
         text: String,
     },
 }
 
-/// What kind of tool an agent uses.
+/// The kind of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
@@ -139,17 +139,17 @@ pub enum ToolKind {
     Other,
 }
 
-/// How the use of a tool ended.
+/// The result of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// Well.
+    /// It succeeded.
     Ok,
-    /// With an error.
+    /// It failed.
     Error,
-    /// It was not allowed.
+    /// It was denied.
     Denied,
-    /// It was broken off.
+    /// It was interrupted.
     Cancelled,
 }
 
@@ -162,81 +162,81 @@ pub enum FileChange {
     Delete,
 }
 
-/// One step of what an agent means to do.
+/// One step of an agent's plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanStep {
     /// What.
     pub text: String,
-    /// `pending`, `in_progress` or `completed`, as far as the agent says so.
+    /// `pending`, `in_progress` or `completed`, if the agent reports it.
     pub status: String,
 }
 
-/// What an agent took so far in this attempt.
+/// The usage of an agent so far in this attempt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
-    /// Tokens in all; those that were read from a cache count.
+    /// All tokens, including those read from a cache.
     pub tokens: u64,
-    /// Tokens that it gave to the model.
+    /// Input tokens.
     pub input: u64,
-    /// Tokens that the model gave back.
+    /// Output tokens.
     pub output: u64,
-    /// Tokens of the input that came from a cache.
+    /// Input tokens that were read from a cache.
     pub cached: u64,
-    /// What it cost in dollars, where the agent says so.
+    /// The cost in dollars, if the agent reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
 }
 
-/// What went wrong, by what is to be done about it.
+/// The class of a problem, by what can be done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trouble {
-    /// A usage limit: it may work again later.
+    /// A usage limit.
     Limit,
-    /// What it talks to is overloaded or broken for now.
+    /// Its model is overloaded or failing.
     Overload,
-    /// It is not logged in, or the login has run out.
+    /// It is not logged in, or the login has expired.
     Login,
-    /// It was not allowed to do what it wanted, or its model refuses the task.
+    /// It was denied permission, or its model refused the task.
     Refused,
-    /// The money or the turns that it was given are used up.
+    /// Its credit or its turns are used up.
     Budget,
-    /// The conversation is longer than its model takes.
+    /// The conversation is too long for the model.
     Context,
     /// Its configuration is wrong, such as a model that does not exist.
     Configuration,
-    /// The connection broke.
+    /// The connection was lost.
     Network,
-    /// The agent itself broke.
+    /// The agent crashed.
     Crash,
     /// Something else.
     Other,
 }
 
-/// How an agent came to its end.
+/// How an agent ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Conclusion {
     /// How.
     pub outcome: Outcome,
-    /// What it said last, or what went wrong.
+    /// Its last message, or what went wrong.
     pub message: String,
-    /// When it may work again, in milliseconds from then.
+    /// The time until it can work again, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// How often it was not allowed to do something.
+    /// The number of denied tool calls.
     #[serde(default)]
     pub denials: u32,
 }
 
-/// The ways an agent comes to its end.
+/// The outcome of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It says that it is done.
+    /// It reported that it is done.
     Completed,
-    /// It was asked to stop, and did.
+    /// It was stopped.
     Interrupted,
     /// It failed, for this reason.
     Failed(Trouble),

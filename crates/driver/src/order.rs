@@ -45,16 +45,16 @@ pub enum ProtocolKind {
 }
 
 /// What an agent is told whose session goes on.
-const GO_ON: &str = "You were stopped before you had finished, and not for anything that you did. Everything that you \
-                     have changed so far is still there. Go on with the task where you left off.";
+const GO_ON: &str = "You were interrupted before you had finished, through no fault of yours. All your changes so far are \
+                     still there. Continue the task where you left off.";
 
 /// What it is told where nobody knows whether it is done.
-pub(super) const GO_ON_OR_SAY: &str = "You have stopped without a word. If the task is done, say so in one sentence; if it is not, go on with it where \
-                                       you left off.";
+pub(super) const GO_ON_OR_SAY: &str = "You stopped without a message. If the task is done, say so in one sentence; if it is not, continue where you \
+                                       left off.";
 
 /// What it is told besides where the session that knew is gone.
-const BEGUN: &str = "Somebody has begun this task before you, and was stopped. What they have changed is in this folder; look at it \
-                     first, and go on from there.";
+const BEGUN: &str = "Another agent started this task before you and was interrupted. Its changes are in this folder: look at them \
+                     first, and continue from there.";
 
 impl DriverOrder {
     /// All of the task, for a session that is new where another one was to go on.

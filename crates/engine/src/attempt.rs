@@ -163,7 +163,7 @@ impl AttemptContext {
         if !matches!(attempt.start, StartPoint::Result(_)) {
             crash_point(CrashPoint::TaskStarted);
         }
-        let bug = "Pleach has a bug: the attempt broke off".to_owned();
+        let bug = "bug in Pleach: the attempt ended unexpectedly".to_owned();
         let mut finished = Finished::new(attempt, AttemptEnding::Failed(bug));
         // A bug in doing so is a failure of this task only.
         let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -235,7 +235,7 @@ impl Control<'_> {
                 let hint = format!("`pleach resume {}` resumes it", self.number());
                 return Err(refused("interrupted", message, hint));
             }
-            let hint = "it lands by itself when it completes, as the key `land` says";
+            let hint = "it lands automatically when it completes, as the key `land` says";
             return Err(refused("batch_running", message, hint.to_owned()));
         }
         if stored.batch.decide(Message::Land(asked.clone())).is_empty() {

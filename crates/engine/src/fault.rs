@@ -28,7 +28,7 @@ pub struct Fault {
     pub blame: Blame,
     /// The reason, as a stable word.
     pub code: &'static str,
-    /// The reason, for people.
+    /// The message, for people.
     pub message: String,
     /// A place such as `TODO.md:41`.
     pub place: Option<String>,
@@ -38,14 +38,14 @@ pub struct Fault {
     pub hint: Option<String>,
     /// The fields of a request that are wrong.
     pub fields: Vec<FieldError>,
-    /// What a program needs to go on, by code.
+    /// Details for programs; they depend on the code.
     pub details: Option<Value>,
 }
 
-/// A field of a request that is wrong.
+/// An invalid field of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {
-    /// Where it is.
+    /// Its path in the request.
     #[schema(example = "tasks[2].title")]
     pub path: String,
     /// What is wrong with it.
@@ -125,21 +125,21 @@ impl Faults {
     }
 }
 
-/// What is wrong.
+/// The error.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ErrorText {
-    /// The reason, as a stable word.
+    /// A stable code.
     #[schema(example = "task_busy")]
     pub code: String,
-    /// The reason, for people.
+    /// The message, for people.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// Which fields of the request are wrong.
+    /// The invalid fields of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub fields: Vec<FieldError>,
-    /// What a program needs to go on, by code.
+    /// Details for programs; they depend on the code.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub details: Option<Value>,

@@ -185,8 +185,8 @@ fn set(found: &Commands, top: &Path) -> Vec<(&'static str, String, String)> {
 
 fn text(set: &[(&'static str, String, String)], found: &Commands, agents: &[String]) -> String {
     let mut text = String::from(
-        "# Pleach's settings for this repository. Keys behind a # show their default, or an example if they have\n\
-         # none. `pleach config` shows every setting and where it comes from.\n",
+        "# Pleach's settings for this repository. Keys that are commented out show their default, or an example if they\n\
+         # have none. `pleach config` shows every setting and where it comes from.\n",
     );
     let mut add = |line: std::fmt::Arguments<'_>| {
         text.write_fmt(line).expect("writing to a string works");

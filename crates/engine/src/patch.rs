@@ -24,14 +24,14 @@ pub enum PatchExtent {
     Numbers,
 }
 
-/// What is made of lines that differ only in white space.
+/// How to treat lines that differ only in white space.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Whitespace {
-    /// They are changed.
+    /// They count as changed.
     #[default]
     Show,
-    /// They are the same.
+    /// They count as unchanged.
     Ignore,
 }
 
@@ -46,26 +46,26 @@ pub struct PatchOptions {
     pub whitespace: Whitespace,
 }
 
-/// A patch as programs are given it.
+/// A patch for programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShownPatch {
-    /// Every changed line, as far as there is room for it.
+    /// The patch, cut off if it is too long.
     pub patch: String,
-    /// Whether there is more.
+    /// Whether something was cut off.
     pub truncated: bool,
-    /// Every file that is changed, as far as there is room for it.
+    /// The changed files, cut off if there are too many.
     pub files: Vec<ChangedFile>,
 }
 
-/// A file that a patch changes.
+/// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ChangedFile {
-    /// Where it is.
+    /// Its path.
     pub path: String,
-    /// Lines that are new; none for a file that has no lines.
+    /// The number of added lines; none for a binary file.
     pub added: Option<u64>,
-    /// Lines that are gone.
+    /// The number of removed lines.
     pub removed: Option<u64>,
 }
 

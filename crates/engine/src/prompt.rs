@@ -17,7 +17,7 @@ const NOT_NEEDED: &str = "If you find that nothing has to be changed for this ta
      begins with `NO CHANGES NEEDED:` and says why.";
 
 /// What an agent is asked that changed nothing and did not say why.
-pub(crate) const CHANGED_NOTHING: &str = "You ended without having changed a file. If the task needs changes, make them now. If it needs none, end your \
+pub(crate) const CHANGED_NOTHING: &str = "You finished without changing any file. If the task needs changes, make them now. If it needs none, end your \
      answer with a line that begins with `NO CHANGES NEEDED:` and says why.";
 
 /// A text of the user's that says what agents are told.
@@ -144,16 +144,18 @@ fn usual(plan: &Plan, task: &Task, plan_file: Option<&str>) -> String {
     }
     let checks = acceptance(plan, task);
     if !checks.is_empty() {
-        parts.push(format!("When the phase is done, these hold:\n{checks}"));
+        parts.push(format!(
+            "When the phase is done, all of this must be true:\n{checks}"
+        ));
     }
     if !task.files.is_empty() {
         let files = task.files.join(", ");
-        parts.push(format!("Files it is expected to touch: {files}"));
+        parts.push(format!("Files this task is expected to change: {files}"));
     }
-    let leave = plan_file.map(|file| format!(" Leave {file} as it is: it is marked for you."));
+    let leave = plan_file.map(|file| format!(" Do not edit {file}: Pleach updates it."));
     parts.push(format!(
         "Work in the current folder, which is a git worktree of your own. Change what this task needs and \
-         nothing else. You may commit, and need not.{}",
+         nothing else. Committing is optional.{}",
         leave.unwrap_or_default()
     ));
     parts.join("\n\n") + "\n"

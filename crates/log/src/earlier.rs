@@ -44,7 +44,7 @@ pub struct EarlierTask {
     pub is_needed: bool,
 }
 
-/// A batch whose work another one builds on, and that the base lacks.
+/// A batch that another one builds on, and whose work the base lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BuildsOn {
@@ -55,7 +55,7 @@ pub struct BuildsOn {
     pub branch: String,
     /// Its pull request, if it has one.
     pub pr_url: Option<String>,
-    /// The tasks whose work it is.
+    /// The tasks whose work is used.
     #[schema(value_type = Vec<String>)]
     pub tasks: Vec<TaskId>,
 }

@@ -96,9 +96,9 @@ pub(crate) struct Record {
     branches: BranchNames,
     #[serde(default)]
     place: WorkPlace,
-    /// WorkPlace its tasks work, if that is the user's folder.
+    /// Where its tasks work, if that is the user's folder.
     folder: Option<StoredPath>,
-    /// WorkPlace its worktrees are, if not where they are usually.
+    /// Where its worktrees are, if not where they are usually.
     worktrees: Option<StoredPath>,
 }
 
@@ -118,7 +118,7 @@ impl Record {
         serde_json::from_str(&loaded.record).map_err(|source| ViewError::Record { batch, source })
     }
 
-    /// WorkPlace its worktrees are.
+    /// Where its worktrees are.
     fn worktrees(&self, state: &StateFolder, project: &str, batch: BatchNumber) -> PathBuf {
         let root = self.worktrees.as_ref().map(|root| root.0.as_path());
         state.worktrees(root, project, batch)
@@ -166,7 +166,7 @@ pub enum Owner {
 /// What a view says about the world, besides what is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// WorkPlace its worktrees are.
+    /// Where its worktrees are.
     pub worktrees: &'a std::path::Path,
     /// Whether somebody is at it.
     pub owner: Owner,

@@ -17,7 +17,7 @@ pub(crate) struct Refusal {
     body: Box<ErrorBody>,
 }
 
-/// The body of every answer that is an error.
+/// The body of every error response.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
     error: ErrorText,

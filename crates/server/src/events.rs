@@ -37,22 +37,21 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct EventsQuery {
-    /// Go on after the event of this number; `Last-Event-ID` wins.
+    /// Resume after the event with this number; `Last-Event-ID` overrides it.
     #[param(value_type = Option<u64>)]
     from: Option<String>,
-    /// Those of this project only, and those of none.
+    /// Only events of this project, and those of no project.
     project: Option<String>,
-    /// Those of this batch only.
+    /// Only events of this batch.
     batch: Option<u32>,
 }
 
-/// Everything that happens, as server-sent events
+/// Streams everything that happens, as server-sent events
 ///
-/// Events of the log have their number as `id`; none is left out, doubled or out of order, across reconnects and
-/// restarts. Without a number the stream begins with what happens from now on. A number that is beyond the last one is
-/// answered with `reset`. `execution:log`, `execution:progress` and
-/// `batch:interrupted` (nobody is at a batch) have no number and tell only the latest state. The data of each event is a
-/// schema of this document: that of `batch:task:started` is `BatchTaskStartedEvent`.
+/// Events of the log have their number as `id`. Each is sent once and in order, across reconnects and restarts. Without
+/// a number the stream begins with new events; a number beyond the end of the log is answered with `reset`.
+/// `execution:log`, `execution:progress` and `batch:interrupted` have no number and report only the latest state. The
+/// data of each event is a schema of this document: that of `batch:task:started` is `BatchTaskStartedEvent`.
 #[utoipa::path(get, path = "/api/events", operation_id = "followEvents", tag = "events",
     params(EventsQuery, ("Last-Event-ID" = Option<u64>, Header, description = "Resume after the event with this number")),
     responses(

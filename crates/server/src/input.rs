@@ -161,7 +161,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     Ok(pleach_engine::start::check_id(id)?)
 }
 
-/// What `check_id` lets pass, for the document.
+/// An id of a project or a task.
 #[derive(Debug, ToSchema)]
 #[schema(
     value_type = String,

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware;
+use axum::{Extension, Router};
 use pleach_domain::event::{Rollback, UnprovedReason};
 use pleach_log::view::{BatchState, OutcomeCounts};
 use utoipa::OpenApi;

@@ -195,10 +195,10 @@ impl SandboxPolicy {
             }
             SandboxChoice::None => format!("{label}: agents can do whatever you can"),
             SandboxChoice::Landlock => {
-                format!("{label}: writes to its worktree, caches and temporary files only")
+                format!("{label}: agents can write only to worktrees, caches and temporary files")
             }
             SandboxChoice::Strict => {
-                format!("{label}: writes to its worktree and temporary files only")
+                format!("{label}: agents can write only to worktrees and temporary files")
             }
             SandboxChoice::Wrapper(_) => label,
         }

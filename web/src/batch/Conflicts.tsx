@@ -84,7 +84,7 @@ export function Conflicts({ batch }: { batch: BatchView }) {
         onOpenChange={setAborting}
         title={`Abort batch ${batch.number}?`}
         action="Abort batch"
-        keep="Go on"
+        keep="Keep running"
         onConfirm={() =>
           void act("abort", () => cancelBatch(batch.id), "The batch is cancelled. All work is kept.")
         }

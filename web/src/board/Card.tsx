@@ -142,7 +142,7 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
           {doing && doing.coming.length > 0 && busy ? (
             <span className="inline-flex items-center gap-1 text-2xs text-attention">
               <TriangleAlert className="size-3" aria-hidden />
-              Will conflict with {doing.coming.join(", ")}
+              Likely conflict with {doing.coming.join(", ")}
             </span>
           ) : null}
         </div>

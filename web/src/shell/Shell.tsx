@@ -100,7 +100,7 @@ function ConnectionBanner() {
           </Button>
         }
       >
-        What you see may be old: {inWords(error)}
+        This page may be out of date: {inWords(error)}
       </Banner>
     );
   }
@@ -119,7 +119,7 @@ function VersionBanner() {
         </Button>
       }
     >
-      The server runs another version than this page.
+      The server runs a different version from this page.
     </Banner>
   );
 }

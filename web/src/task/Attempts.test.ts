@@ -7,7 +7,7 @@ it("an attempt tells what it took as far as that is known", () => {
     batchNumber: 1,
     attempt: 2,
     startedAt: "2026-01-01T00:00:00Z",
-    outcome: "running",
+    outcome: "running" as const,
   };
   const now = Date.parse("2026-01-01T00:01:30Z");
   expect(tookText(begun, now)).toBe("1m 30s");

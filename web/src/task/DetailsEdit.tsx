@@ -31,7 +31,7 @@ export function Description({ task }: { task: BoardTask }) {
           {task.description}
         </p>
       ) : (
-        <p className="text-sm text-fg-3">The prompt of its agent is only the title.</p>
+        <p className="text-sm text-fg-3">The agent's prompt is only the title.</p>
       )}
       <div className="mt-4 flex gap-2">
         <Button ref={edit} size="small" disabled={isBusy(task)} title={why} onClick={() => setEditing(true)}>

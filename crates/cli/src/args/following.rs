@@ -114,7 +114,7 @@ pub(crate) struct CancelArgs {
     /// The task [default: the whole batch]
     #[arg(value_parser = task, conflicts_with = "rollback")]
     pub(crate) task: Option<TaskId>,
-    /// Also remove the batch branch; works on a finished batch that has not landed, too
+    /// Also remove the batch branch, even of a finished batch, unless it has landed
     #[arg(long)]
     pub(crate) rollback: bool,
     /// Print JSON
@@ -136,7 +136,7 @@ pub(crate) struct StopArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples: pleach land 3 · pleach land 3 --into main\n\n\
-                        A completed batch lands by itself, as `land` in pleach.toml says. Use this for a batch that did\n\
+                        A completed batch lands automatically, as `land` in pleach.toml says. Use this for a batch that did\n\
                         not, or to land it again. An untested result is tested first; one that does not pass lands only\n\
                         with --unproved.")]
 #[expect(
@@ -169,7 +169,7 @@ pub(crate) struct LandArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples: pleach resume · pleach resume 3\n\n\
                         Ctrl-C, a crash or a power cut leaves a batch interrupted. Tasks that a newer batch has taken\n\
-                        since are left out. `pleach cancel` gives a batch up.")]
+                        since are left out. `pleach cancel` cancels a batch for good.")]
 pub(crate) struct ResumeArgs {
     /// The batch [default: the last interrupted one of this repository]
     pub(crate) batch: Option<BatchNumber>,
@@ -257,7 +257,7 @@ pub(crate) struct RecoverArgs {
     /// The attempt, counted from 1 [default: the last one]
     #[arg(long, value_name = "K", requires = "task", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) attempt: Option<u32>,
-    /// Restore your own last state of a `pleach resolve` worktree instead of an agent's
+    /// Restore your own work in a `pleach resolve` worktree instead of the agent's
     #[arg(long, requires = "task", conflicts_with = "attempt")]
     pub(crate) by_hand: bool,
     /// Also list work that is already merged

@@ -9,7 +9,7 @@ use pleach_domain::id::BatchNumber;
 use pleach_engine::config::{Config, MaxParallel};
 use pleach_engine::run::{EarlierBatches, Fetch};
 
-use super::{OrderArgs, SELECTIONS};
+use super::{OrderArgs, SELECTIONS, jobs};
 
 #[expect(
     clippy::struct_excessive_bools,
@@ -31,7 +31,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) status: Option<PathBuf>,
     /// The number of tasks to run at once, from 1 to 64
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<u64>,
     /// Whether to run tasks in parallel or one at a time
     #[arg(long, value_enum)]

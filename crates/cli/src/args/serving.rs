@@ -46,8 +46,9 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A project's pleach.toml can turn its sandbox off or loosen it. `pleach run` asks for consent to that; requests to\n\
-                  `pleach serve` are refused until you trust the project here. Changed settings need trust again."
+    after_help = "A project's pleach.toml can turn its sandbox off or loosen it. `pleach run` asks for consent to\n\
+                  that; requests to `pleach serve` are refused until you trust the project here. Changed settings\n\
+                  need trust again."
 )]
 pub(crate) struct TrustArgs {
     /// The folder of the project

@@ -5,8 +5,8 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Detects the plan, the installed agents, and the commands that test and set up the project. An existing\n\
-                  pleach.toml is never overwritten."
+    after_help = "Detects the plan, the installed agents, and the commands that test and set up the project. An\n\
+                  existing pleach.toml is never overwritten."
 )]
 pub(crate) struct InitArgs {
     /// Print the file instead of writing it

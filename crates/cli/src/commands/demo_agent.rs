@@ -21,7 +21,7 @@ pub(crate) fn run() -> Exit {
     }
     if script(&prompt).next().is_none() {
         tell(format_args!(
-            "NO CHANGES NEEDED: the task has no script for the demo's agent\n"
+            "NO CHANGES NEEDED: the task has no script for the demo agent\n"
         ));
     }
     match follow(script(&prompt)) {

@@ -47,7 +47,7 @@ fn print(draft: &ConfigDraft) {
     }
     if !draft.set.iter().any(|(key, ..)| *key == "validate") {
         output::print(format_args!(
-            "no test command found: set validate, or results are not tested\n"
+            "no test command found: without validate, results are not tested\n"
         ));
     }
     match draft.agents.as_slice() {
@@ -56,7 +56,7 @@ fn print(draft: &ConfigDraft) {
     }
     if !draft.is_repository {
         output::print(format_args!(
-            "not a git repository: run `git init` to run several tasks at once\n"
+            "not a git repository: to run several tasks at once, run `git init` and commit something\n"
         ));
     }
     match (draft.agent(), draft.agents.is_empty()) {
@@ -66,7 +66,7 @@ fn print(draft: &ConfigDraft) {
         )),
         (None, false) => output::print(format_args!("next: `pleach doctor` and `pleach plan`\n")),
         (None, true) => output::print(format_args!(
-            "next: install one of those in `pleach agents`, or set a command under [agents.mine]; then run `pleach doctor`\n"
+            "next: install an agent that `pleach agents` lists, or set a command under [agents.mine]; then run `pleach doctor`\n"
         )),
     }
 }

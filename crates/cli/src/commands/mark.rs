@@ -122,11 +122,11 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
         };
         if found.is_empty() {
             let word = Selection::one(term).to_string();
-            let failure = Failure::new(
-                Exit::Usage,
-                "task_not_found",
-                format!("task {word} not found"),
-            );
+            let message = match term {
+                Term::Phase(phase) => format!("phase {phase} has no tasks"),
+                _ => format!("task {word} not found"),
+            };
+            let failure = Failure::new(Exit::Usage, "task_not_found", message);
             return Err(match nearest_id(&word, index.ids()) {
                 Some(near) => failure.hint(format!("did you mean {near}?")).into(),
                 None => failure.hint("`pleach plan` lists the tasks").into(),

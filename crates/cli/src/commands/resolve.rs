@@ -180,7 +180,8 @@ impl ResolveSession<'_> {
         })?;
         if self.was_passed_over(&summary, resolved) {
             let ResolveArgs { batch, task, .. } = self.arguments;
-            let message = format!("batch {batch} was finishing and did not take the result");
+            let message =
+                format!("batch {batch} was already finishing and did not use the resolution");
             let task = quoted(task.as_str());
             let hint = format!("run `pleach resolve {batch} {task} --done` again");
             return Err(Failure::new(Exit::SomeTaskFailed, "too_late", message)

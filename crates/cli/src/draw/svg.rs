@@ -237,7 +237,7 @@ impl SvgPlan<'_, '_> {
         if let Some(gate) = gates.min() {
             let _ = write!(facts, " · {gate}");
         } else if is_stuck {
-            facts.push_str(" in or behind a cycle");
+            facts.push_str(" in a cycle or waiting for one");
         }
         let left = self.lefts[column];
         let width = self.right(column) - left;

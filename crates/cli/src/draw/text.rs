@@ -212,7 +212,10 @@ impl<'a> Page<'_, 'a> {
         if stuck.is_empty() {
             return;
         }
-        let tasks = format!(" · {} in or behind a cycle", count(stuck.len(), "task"));
+        let tasks = format!(
+            " · {} in a cycle or waiting for one",
+            count(stuck.len(), "task")
+        );
         self.blank();
         self.line(&[(BOLD, "in no wave"), (DIM, &tasks)]);
         self.branches(stuck, WaveGate::Nothing);
@@ -427,7 +430,7 @@ mod tests {
         wave 1 · 1 task
         └─ ○ 4  Free
 
-        in no wave · 3 tasks in or behind a cycle
+        in no wave · 3 tasks in a cycle or waiting for one
         ├─ ○ 1  One  needs 2
         ├─ ○ 2  Two  needs 1
         └─ ○ 3  Three  needs 2

@@ -15,7 +15,7 @@ fn an_apology_is_no_work_and_ticks_nothing() {
     story.check(1, "1.1:failed 1.2:blocked");
     let error = story.error_of("1.1");
     assert!(
-        error.contains("did not say that nothing was needed"),
+        error.contains("changed nothing and gave no reason"),
         "{error}"
     );
     assert_eq!(

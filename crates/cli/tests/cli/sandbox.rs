@@ -187,7 +187,8 @@ fn people_see_what_holds_a_batch_before_and_after() {
     let scene = Scene::with(CLOSED, ONE, "touch x");
     let preview = scene.run(&[]).err;
     assert!(
-        preview.contains("landlock: writes to its worktree, caches and temporary files only"),
+        preview
+            .contains("landlock: agents can write only to worktrees, caches and temporary files"),
         "{preview}"
     );
     let status = crate::pleach(scene.repo.path(), &scene.home(), &["status", "1"]).good();

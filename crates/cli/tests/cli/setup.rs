@@ -243,7 +243,7 @@ fn a_repository_that_is_fit_is_told_so() {
     let (level, message, fix) = finding(&answer, "worktrees");
     assert_eq!(
         (level.as_str(), message.as_str(), fix.as_str()),
-        ("warning", "1 left over", "pleach gc")
+        ("warning", "1 leftover worktree", "pleach gc")
     );
     let state = scene.state();
     fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();

@@ -61,7 +61,7 @@ fn the_guilty_task_is_left_out_with_what_needs_it_and_the_rest_is_proved() {
         "x",
         "and so is what needs it"
     );
-    assert_eq!(story.error_of("2"), "the tests fail with it alone");
+    assert_eq!(story.error_of("2"), "the tests fail with this task alone");
     assert_eq!(story.error_of("3"), "needs 2, which fails the tests");
 }
 

@@ -100,7 +100,7 @@ impl Batch {
                 TaskEvent::AskedAgain
             }
             AttemptEnding::Unchanged(_) => TaskEvent::Failed {
-                error: "changed nothing and did not say that nothing was needed".to_owned(),
+                error: crate::history::CHANGED_NOTHING.to_owned(),
             },
             AttemptEnding::Failed(error) => self.failed(position, error, chance),
             AttemptEnding::Stopped | AttemptEnding::Interrupted => TaskEvent::Interrupted,

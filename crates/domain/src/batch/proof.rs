@@ -378,14 +378,14 @@ impl Batch {
                     .collect();
                 let names: Vec<&str> = others.iter().map(TaskId::as_str).collect();
                 let because = match names.as_slice() {
-                    [] => "the tests fail with it alone".to_owned(),
+                    [] => "the tests fail with this task alone".to_owned(),
                     some if some.len() <= MOST_NAMED => {
                         let some = some.join(", ");
-                        format!("the tests pass with {some} and fail when it is added")
+                        format!("the tests pass with {some} and fail when this task is added")
                     }
                     some => {
                         let many = some.len();
-                        format!("the tests pass with {many} other tasks and fail when it is added")
+                        format!("the tests pass with {many} other tasks and fail when this task is added")
                     }
                 };
                 Some((position, because, others))

@@ -15,7 +15,7 @@ pub struct AttemptHistory {
     pub number: u32,
     pub basis: Commit,
     pub started_at: u64,
-    /// None while its agent is at work.
+    /// None while its agent works.
     pub ended_at: Option<u64>,
     /// When what it left changed last.
     pub last_at: u64,
@@ -25,7 +25,7 @@ pub struct AttemptHistory {
     pub session: Option<String>,
 }
 
-/// What became of an attempt; of one that worked, what became of its work.
+/// The outcome of an attempt, or of its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]

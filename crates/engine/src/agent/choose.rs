@@ -81,7 +81,7 @@ impl NoAgent {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unnamed => "install one of those in `pleach agents` and log in, or add to pleach.toml: [agents.mine] with \
+            Self::Unnamed => "install an agent that `pleach agents` lists and log in, or add to pleach.toml: [agents.mine] with \
                  command = [\"my-agent\"], and agent = \"mine\""
                 .to_owned(),
             Self::Several { installed } => {

@@ -66,7 +66,7 @@ pub fn last_probe_log(batch: &Path) -> Option<u32> {
 impl AttemptContext {
     pub(crate) fn judge(&self, probe: &Probe, observer: &dyn AttemptObserver) -> ProbeEnded {
         let began = pleach_log::database::now();
-        let bug = "Pleach has a bug: the run broke off".to_owned();
+        let bug = "bug in Pleach: the test run ended unexpectedly".to_owned();
         let mut ended = ProbeEnded::new(probe, RunEnding::Trouble(bug));
         // A bug in doing so is no verdict.
         let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

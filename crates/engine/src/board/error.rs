@@ -133,7 +133,7 @@ pub enum BoardError {
 
 fn told(problems: &[FieldProblem]) -> String {
     match problems {
-        [] => "something is wrong".to_owned(),
+        [] => "the request is invalid".to_owned(),
         [only] => only.message.clone(),
         [first, rest @ ..] => format!("{}, and {} more", first.message, rest.len()),
     }

@@ -28,7 +28,7 @@ pub struct ExecutionPlan {
     /// The batches, which become stages of one batch.
     #[serde(default)]
     pub batches: Vec<PlannedBatch>,
-    /// The tasks; batches may name others of the board.
+    /// The tasks; batches may name other tasks of the board.
     #[serde(default)]
     pub tasks: Vec<PlannedTask>,
 }
@@ -40,17 +40,17 @@ pub struct PlannedBatch {
     pub batch_id: IdText,
     /// Its tasks, in order.
     pub task_ids: Vec<IdText>,
-    /// Whether they may run at the same time.
+    /// Whether its tasks may run at the same time.
     #[serde(default = "yes")]
     pub can_parallel: bool,
 }
 
-/// A task of an execution plan; other programs write these, so fields that are not known are passed over.
+/// A task of an execution plan. Unknown fields are ignored, because other programs write these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlannedTask {
     pub id: IdText,
     pub title: Option<String>,
-    /// What its agent is told besides its title.
+    /// The agent's prompt, besides the title.
     pub prompt: Option<String>,
     pub depends_on: Option<Vec<IdText>>,
     pub files: Option<Vec<String>>,
@@ -70,11 +70,11 @@ pub struct PlannedTask {
     pub status: Option<TaskStatus>,
 }
 
-/// An id, which execution plans write as text or as a number.
+/// An id, written as a string or as a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "an id is a text or a number")]
 pub enum IdText {
-    /// As text.
+    /// As a string.
     Text(String),
     /// As a number.
     Number(i64),

@@ -23,43 +23,43 @@ use crate::plan_in_use::{self, project_folder};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
-    /// The name of its store, as batches name it.
+    /// The id of the project.
     pub id: String,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// Its folder.
     #[schema(value_type = String)]
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// Where it was cloned from.
+    /// The URL it was cloned from.
     pub url: Option<String>,
     /// Whether it is a git repository; a plain folder has no branches.
     pub is_repository: bool,
-    /// Whether it can be worked on.
+    /// Whether it is ready to use.
     pub status: ProjectStatus,
     /// Why it could not be cloned.
     pub error: Option<String>,
-    /// The plan files whose tasks are mirrored, seen from the folder.
+    /// The plan files that are kept in sync with the board, relative to the folder.
     pub plan_files: Vec<String>,
-    /// The plan that `pleach run` would take, while no file is mirrored; it can be imported by this path.
+    /// The plan that `pleach run` would use, if no file has been imported; it can be imported by this path.
     pub found_plan: Option<String>,
-    /// Why the tasks of a mirrored file are not those of the file as it stands.
+    /// Why an imported file is not in sync with the board.
     pub plan_error: Option<String>,
     /// Whether it has an execution plan.
     pub has_plan: bool,
-    /// When it became known.
+    /// When it was added.
     pub added_at: String,
 }
 
-/// Whether a project can be worked on.
+/// Whether a project is ready to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectStatus {
-    /// It is on its way.
+    /// It is being cloned.
     Cloning,
-    /// It is here.
+    /// It is ready.
     Ready,
-    /// It did not come.
+    /// Cloning failed.
     Failed,
 }
 

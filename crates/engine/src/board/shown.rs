@@ -26,57 +26,57 @@ use pleach_system::text::moment::rfc3339;
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardTask {
-    /// Its own for ever; 16 lower-case letters and digits.
+    /// Its permanent id; 16 lower-case letters and digits.
     pub id: String,
     /// Its id in its plan.
     pub key: String,
     /// The project.
     pub project_id: String,
-    /// The plan file, seen from the project; none for a task that lives on the board.
+    /// The plan file, relative to the project; none for a task of the board.
     pub plan: Option<String>,
-    /// Where it stands in that file.
+    /// Its line in that file.
     pub line: Option<u32>,
     /// One line of plain text.
     pub title: String,
-    /// What its agent is told besides.
+    /// The agent's prompt, besides the title.
     pub description: String,
-    /// How far it is.
+    /// Its status.
     pub status: TaskStatus,
     /// The column of the board that it belongs to.
     pub column: BoardColumn,
     /// The one word that says best where it stands.
     pub word: TaskWord,
-    /// The phase it stands in.
+    /// Its phase.
     pub phase: Option<u32>,
-    /// How much it matters.
+    /// Its priority.
     pub priority: Priority,
-    /// Words to choose it by.
+    /// Labels to filter and select by.
     pub labels: Vec<String>,
     /// The ids of the tasks that must be done first.
     pub depends_on: Vec<String>,
     /// The files it says it touches.
     pub files: Vec<String>,
-    /// Its place on the board, lower first.
+    /// Its position on the board, lowest first.
     pub position: f64,
-    /// The last batch that it was in; none where a person said since then how far it is.
+    /// The last batch it was in; none if somebody has set its status since then.
     pub batch: Option<LastBatch>,
-    /// When it came onto the board.
+    /// When it was created.
     pub created_at: String,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: String,
 }
 
-/// What became of a task in the last batch that it was in.
+/// The state of a task in its last batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LastBatch {
     /// The batch.
     pub id: u32,
-    /// What people call it.
+    /// The number of the batch in its project.
     #[schema(value_type = u32)]
     pub number: BatchNumber,
-    /// Where the task stands in it.
+    /// The status of the task in it.
     pub status: TaskStatusWord,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Option<TaskOutcome>,
 }
 

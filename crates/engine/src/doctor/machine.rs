@@ -78,7 +78,7 @@ fn with_gaps(held: &str, gaps: &[Gap]) -> DoctorCheck {
     if gaps.is_empty() {
         return DoctorCheck::fine(
             "sandbox",
-            format!("{held}; no access to sockets of other programs"),
+            format!("{held}; sockets of other programs are hidden"),
         );
     }
     let messages = gaps.iter().map(|gap| gap.message.as_str());
@@ -216,7 +216,7 @@ fn completions(shell: &Path, home: &Path) -> Option<DoctorCheck> {
         DoctorCheck {
             fix: Some(format!("pleach completions {name} > ~/{place}")),
             level: CheckLevel::Fine,
-            ..DoctorCheck::fine(topic, format!("not installed for {name}"))
+            ..DoctorCheck::fine(topic, format!("not installed for {name} (optional)"))
         }
     })
 }

@@ -266,8 +266,12 @@ fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut V
     let left = trees.iter().filter(|tree| is_left(tree)).count();
     findings.push(match left {
         0 => DoctorCheck::fine("worktrees", "no leftovers"),
-        1 => DoctorCheck::warning("worktrees", "1 left over", "pleach gc"),
-        count => DoctorCheck::warning("worktrees", format!("{count} left over"), "pleach gc"),
+        1 => DoctorCheck::warning("worktrees", "1 leftover worktree", "pleach gc"),
+        count => DoctorCheck::warning(
+            "worktrees",
+            format!("{count} leftover worktrees"),
+            "pleach gc",
+        ),
     });
     let locks: Vec<PathBuf> = store.stale_locks();
     if let Some(lock) = locks.first() {

@@ -228,8 +228,10 @@ impl From<RunError> for Faults {
             RunError::NoLastBatch => Fault::new(Blame::User, "no_last_batch", error.to_string())
                 .hint("omit `--base last`; for a branch named last, use `--base refs/heads/last`")
                 .into(),
-            RunError::Over(_) => Fault::new(Blame::User, "batch_over", error.to_string())
-                .hint("`pleach retry BATCH TASK` reopens it")
+            RunError::Over(batch) => Fault::new(Blame::User, "batch_over", error.to_string())
+                .hint(format!(
+                    "`pleach retry {batch}` retries its unsuccessful tasks"
+                ))
                 .into(),
             RunError::Ownership(_)
             | RunError::Process(_)

@@ -406,8 +406,7 @@ fn table(out: &mut String, tasks: &[&TaskAccount]) {
 
 /// What was asked of each task and the files it changed, for those who want to know.
 fn folded(out: &mut String, tasks: &[&TaskAccount], end: usize) {
-    const BEGIN: &str =
-        "\n<details>\n<summary>What was asked, and the files that changed</summary>\n";
+    const BEGIN: &str = "\n<details>\n<summary>Prompts and changed files</summary>\n";
     const END: &str = "\n</details>\n";
     let told: Vec<&&TaskAccount> = tasks
         .iter()
@@ -430,7 +429,12 @@ fn folded(out: &mut String, tasks: &[&TaskAccount], end: usize) {
         }
         part
     };
-    let rest = |count| format!("\nThe same of {} was left away.\n", number(count, "task"));
+    let rest = |count| {
+        format!(
+            "\nThe prompts of {} more are not shown.\n",
+            number(count, "task")
+        )
+    };
     fill(out, told.iter().map(part), end - END.len(), rest);
     out.push_str(END);
 }

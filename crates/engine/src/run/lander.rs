@@ -247,7 +247,7 @@ impl Loop<'_> {
     pub(super) fn stop_landing(&mut self, events: &mut [Event]) {
         for event in events {
             if let Event::Batch(BatchEvent::NotLanded { hint, .. }) = event {
-                *hint = Some(format!("`{}` goes on", self.again()));
+                *hint = Some(format!("`{}` continues", self.again()));
                 self.lander.was_stopped = true;
                 self.lander.stop();
             }

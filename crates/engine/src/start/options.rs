@@ -66,9 +66,9 @@ pub struct BatchOptions {
     pub phase_threshold: Option<f64>,
     /// Whether a dependency that is not in the plan is an error
     pub strict: bool,
-    /// The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
+    /// The fingerprint of a `no_consent` error, once a person has consented
     pub consent: Option<String>,
-    /// Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+    /// Whether a person confirmed the push to the address of a `push_unconfirmed` error
     pub confirm_push: bool,
 }
 
@@ -89,7 +89,7 @@ pub fn whole_number<'de, D: Deserializer<'de>, T: TryFrom<i64>>(
         .or_else(|| number.as_f64().and_then(rounded));
     let fitting = whole.and_then(|whole| T::try_from(whole).ok());
     fitting.map(Some).ok_or_else(|| {
-        serde::de::Error::custom(format_args!("{number} is no whole number in range"))
+        serde::de::Error::custom(format_args!("{number} is not a whole number in range"))
     })
 }
 

@@ -37,7 +37,7 @@ pub enum WorktreeError {
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The folder with the work is gone, or is no folder any more.
-    #[error("could not capture the work: {} is not a folder any more", path.display())]
+    #[error("could not capture the work: {} is no longer a folder", path.display())]
     Gone { path: PathBuf },
     #[error("could not read {}", path.display())]
     Io { path: PathBuf, source: io::Error },
@@ -48,7 +48,7 @@ pub enum CaptureError {
         path: PathBuf,
     },
     /// Git refuses a name, because some system would take it for its own folder.
-    #[error("could not capture the work: git takes no file named {}", path.display())]
+    #[error("could not capture the work: git does not accept a file named {}", path.display())]
     Name { path: PathBuf },
     /// A file that Git LFS keeps was changed.
     #[error(

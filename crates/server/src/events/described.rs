@@ -59,7 +59,7 @@ fn listed() -> Vec<Listed<'static>> {
     let mut common = Vec::new();
     let mut all = Vec::new();
     for line in PAGE.lines() {
-        if let Some(carried) = line.strip_prefix("Each carries ") {
+        if let Some(carried) = line.strip_prefix("All have ") {
             common = fields(carried.trim_end_matches('.'));
         } else if let Some(row) = line.strip_prefix("| `") {
             let mut cells = row.split('|').map(str::trim);
@@ -78,8 +78,8 @@ fn fields(text: &str) -> Vec<Field<'_>> {
     let parts = parts.filter_map(|part| part.strip_prefix('`')?.split_once("` "));
     let fields = parts.map(|(name, kind)| Field {
         name,
-        kind: kind.trim_end_matches(" or nothing"),
-        is_optional: kind.ends_with(" or nothing"),
+        kind: kind.trim_end_matches(" (optional)"),
+        is_optional: kind.ends_with(" (optional)"),
     });
     fields.collect()
 }
@@ -103,10 +103,10 @@ impl Field<'_> {
     fn schema(&self) -> RefOr<Schema> {
         let list = |item: RefOr<Schema>| RefOr::T(ArrayBuilder::new().items(item).into());
         let schema = match (self.kind, self.kind.strip_suffix("[]")) {
-            ("text", _) => self.plain(Type::String),
+            ("string", _) => self.plain(Type::String),
             ("number", _) => self.plain(Type::Number),
-            ("flag", _) => self.plain(Type::Boolean),
-            ("texts", _) => list(ObjectBuilder::new().schema_type(Type::String).into()),
+            ("boolean", _) => self.plain(Type::Boolean),
+            ("strings", _) => list(ObjectBuilder::new().schema_type(Type::String).into()),
             (_, Some(item)) => list(Ref::from_schema_name(item).into()),
             (name, None) => Ref::from_schema_name(name).into(),
         };

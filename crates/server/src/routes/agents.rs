@@ -25,12 +25,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct AgentsQuery {
-    /// The id of a project, whose `pleach.toml` counts as well
+    /// The id of a project, to include its `pleach.toml`
     #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
 }
 
-/// Agents, those that are configured first.
+/// Agents; configured ones come first.
 #[derive(Debug, Serialize, ToSchema)]
 struct Agents {
     agents: Vec<AgentFound>,
@@ -41,31 +41,31 @@ struct Agents {
 #[serde(rename_all = "camelCase")]
 struct AgentFound {
     name: String,
-    /// What people call it
+    /// Its display name
     title: String,
-    /// The preset that it is one of: a name, or `acp:` and a command; null for a command of the user's
+    /// The preset it is based on: a name, or `acp:` and a command; null for the user's own command
     preset: Option<String>,
-    /// The program and its arguments, without secrets; none if it is built in
+    /// The program and its arguments, without secrets; empty if it is built in
     command: Vec<String>,
-    /// Whether the program is there
+    /// Whether the program is installed
     found: bool,
-    /// The version of a preset's program, where it is there and says so
+    /// The version of a preset's program, if it is known
     version: Option<String>,
-    /// Whether it is logged in, by what is seen on this machine; nobody is asked
+    /// Whether it is logged in, as far as this machine shows; the network is not used
     login: Login,
-    /// What to do where no login was found
+    /// What to do if no login was found
     hint: Option<String>,
-    /// The command that installs it, where that is known
+    /// The command that installs it, if it is known
     install: Option<String>,
-    /// Whether the configuration says anything of it; presets run without
+    /// Whether the configuration mentions it; presets need no configuration
     configured: bool,
-    /// Whether it is the one that runs if nothing else is said
+    /// Whether it is the default agent
     is_default: bool,
-    /// Why it cannot be run whatever is installed, if the configuration is wrong
+    /// What is wrong with its configuration
     error: Option<String>,
 }
 
-/// Whether an agent is logged in, as far as one can see.
+/// Whether an agent is logged in, as far as can be detected.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Login {
@@ -74,7 +74,7 @@ enum Login {
     Unknown,
 }
 
-/// Lists the agents that are configured, and those that are known by name and installed or not
+/// Lists configured agents and known ones, installed or not
 #[utoipa::path(get, path = "/api/agents", operation_id = "listAgents", tag = "settings", params(AgentsQuery),
     responses((status = 200, body = Agents),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]

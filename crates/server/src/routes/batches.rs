@@ -44,24 +44,24 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct BatchesQuery {
-    /// `active` (those that are not over), or `all`
+    /// `active` (unfinished batches), or `all`
     #[param(inline)]
     status: Option<Which>,
     /// The id of a project
     #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
-    /// The one that has this number in the project, whether it is over or not
+    /// The number of a batch in the project, finished or not
     #[param(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     number: Option<u32>,
-    /// At most so many, 1 to 500; 50 if nothing is said
+    /// The maximum number of batches, 1 to 500; 50 by default
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
-    /// Only those made before this one
+    /// Only batches created before the one with this id
     #[param(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     before: Option<u32>,
 }
 
-/// Among which batches to look.
+/// Which batches to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Which {
@@ -75,7 +75,7 @@ struct Batches {
     batches: Vec<BatchView>,
 }
 
-/// The batches that are not over, of this server and of terminals; `?status=all` for those that are
+/// Lists unfinished batches, of this server and of terminals; `?status=all` lists all
 #[utoipa::path(get, path = "/api/batches", operation_id = "listBatches", tag = "batches", params(BatchesQuery), responses(
     (status = 200, body = Batches),
     (status = 422, body = ErrorBody)))]
@@ -133,7 +133,7 @@ fn listed(app: &App, wanted: &BatchesQuery, limit: usize) -> Result<Vec<BatchVie
     Ok(batches)
 }
 
-/// One batch
+/// Shows a batch
 #[utoipa::path(get, path = "/api/batches/{id}", operation_id = "showBatch", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch")), responses(
     (status = 200, body = BatchView),

@@ -57,10 +57,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// This document
 ///
-/// Its `ETag` is the SHA-256 of its bytes, so that a client knows whether it was made for this server.
+/// Its `ETag` is the SHA-256 of its bytes, so that a client can check whether it was generated for this server.
 #[utoipa::path(get, path = "/api/openapi.json", operation_id = "showDocument", tag = "server",
     responses((status = 200, body = Object, content_type = "application/json", headers(("ETag" = String))),
-        (status = 304, description = "it is one that `If-None-Match` names")))]
+        (status = 304, description = "`If-None-Match` matches")))]
 async fn openapi(headers: HeaderMap) -> Response {
     let tag = (header::ETAG, DOCUMENT.tag.clone());
     if DOCUMENT.is_known_to(&headers) {
@@ -71,7 +71,7 @@ async fn openapi(headers: HeaderMap) -> Response {
     (headers, DOCUMENT.text.as_str()).into_response()
 }
 
-/// This document, for people; wants no token
+/// This document as a web page; needs no token
 #[utoipa::path(get, path = "/api/docs", operation_id = "showDocs", tag = "server", security(()),
     responses((status = 200, body = String, content_type = "text/html")))]
 async fn docs() -> Html<&'static str> {

@@ -26,28 +26,29 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Entering {
-    /// What stands behind `#enter=` in the link.
+    /// The value of `#enter=` in the link.
     code: String,
 }
 
-/// What lets a browser in from now on.
+/// A pass that signs a browser in.
 #[derive(Debug, Serialize, ToSchema)]
 struct Pass {
-    /// Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days at most, and until the server stops.
+    /// Sent as `Authorization: Bearer` by the page that requested it; valid until the server stops, for at most 30
+    /// days.
     pass: String,
 }
 
-/// A link that lets one browser in.
+/// A link that signs one browser in.
 #[derive(Debug, Serialize, ToSchema)]
 struct Link {
-    /// What to put behind the address of the server.
+    /// The path to append to the server's address.
     #[schema(example = "/#enter=6f1c")]
     path: String,
 }
 
 /// Exchanges the code of a link for a pass
 ///
-/// The page at `/` does this; it works once, and only from that page.
+/// The page at `/` does this. It works once, and only from that page.
 #[utoipa::path(post, path = "/api/enter", operation_id = "enter", tag = "server", security(()), request_body = Entering,
     responses(
         (status = 200, body = Pass),
@@ -70,7 +71,7 @@ async fn enter(
     Ok(Json(Pass { pass }))
 }
 
-/// Makes a link that lets one browser in
+/// Creates a link that signs one browser in
 #[utoipa::path(post, path = "/api/links", operation_id = "makeLink", tag = "server",
     responses((status = 201, body = Link)))]
 async fn link(State(app): State<App>) -> (StatusCode, Json<Link>) {
@@ -82,22 +83,22 @@ async fn link(State(app): State<App>) -> (StatusCode, Json<Link>) {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Question {
-    /// Up to 128 letters and digits that were never used before.
+    /// 1 to 128 random letters and digits; use new ones for each request.
     #[param(min_length = 1, max_length = 128, pattern = "^[0-9A-Za-z]+$")]
     nonce: String,
 }
 
-/// That the server knows the token.
+/// A proof that the server knows the token.
 #[derive(Debug, Serialize, ToSchema)]
 struct Proof {
     /// HMAC-SHA-256 with the token as its key, in hexadecimal digits, over `proof of a server at ADDRESS NONCE`.
     proof: String,
 }
 
-/// Proves that the server knows the token; wants none
+/// Proves that the server knows the token; needs no token
 ///
-/// For programs that show the token to nobody who does not know it. ADDRESS is the server's end of the connection, such
-/// as `127.0.0.1:3001`.
+/// A program can check this before it sends the token. ADDRESS is the server's end of the connection, such as
+/// `127.0.0.1:3001`.
 #[utoipa::path(get, path = "/api/proof", operation_id = "prove", tag = "server", security(()), params(Question),
     responses((status = 200, body = Proof)))]
 async fn prove(

@@ -25,7 +25,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(metrics))
 }
 
-/// That the server is there.
+/// The state of the server.
 #[derive(Debug, Serialize, ToSchema)]
 struct Health {
     #[schema(example = "ok")]
@@ -33,7 +33,7 @@ struct Health {
     version: &'static str,
 }
 
-/// Whether the server is there; wants no token
+/// Reports that the server is running; needs no token
 #[utoipa::path(get, path = "/health", operation_id = "showHealth", tag = "server", security(()),
     responses((status = 200, body = Health)))]
 async fn health() -> Json<Health> {
@@ -43,7 +43,7 @@ async fn health() -> Json<Health> {
     })
 }
 
-/// Counts in the text format of Prometheus
+/// Metrics in the text format of Prometheus
 #[utoipa::path(get, path = "/metrics", operation_id = "showMetrics", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain")))]
 async fn metrics(State(app): State<App>) -> Result<Response, Refusal> {

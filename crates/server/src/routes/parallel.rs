@@ -25,7 +25,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(stop))
 }
 
-/// What came of it.
+/// The result of the request.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Told)]
 struct ParallelAnswer {
@@ -34,13 +34,13 @@ struct ParallelAnswer {
     message: String,
 }
 
-/// What is said with it.
+/// Consent and confirmation.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Consenting {
-    /// The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
+    /// The fingerprint of a `no_consent` error, once a person has consented
     consent: Option<String>,
-    /// Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+    /// Whether a person confirmed the push to the address of a `push_unconfirmed` error
     #[serde(alias = "confirmPush")]
     confirm_push: bool,
 }
@@ -55,7 +55,7 @@ impl From<Consenting> for BatchOptions {
     }
 }
 
-/// Runs the execution plan of a project: several tasks at once where a stage allows it, else one by one
+/// Runs the execution plan of a project: several tasks at once if a stage allows it, otherwise one at a time
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/start", operation_id = "startParallel", tag = "parallel",
     request_body = Consenting,
     params(("id" = inline(Id), Path, description = "The id of the project"),
@@ -86,22 +86,22 @@ async fn start(
     }))
 }
 
-/// How far the execution plan of a project is.
+/// The progress of the execution plan of a project.
 #[derive(Debug, Serialize, ToSchema)]
 struct ExecutionStatus {
-    /// `sequential`, `parallel` (it would run several tasks at once) or `parallel_running`.
+    /// `sequential`, `parallel` (not running; it would run several tasks at once) or `parallel_running`.
     execution_mode: &'static str,
-    /// When the batch that `parallel/start` made began; kept after its end, until another plan is set.
+    /// When the batch that `parallel/start` created started; kept after it finished, until another plan is set.
     parallel_started_at: Option<String>,
-    /// How many stages there are.
+    /// The number of stages.
     batches_total: usize,
-    /// The stage that is under way, counted from 1 as `stage` is in events.
+    /// The current stage, counted from 1, as `stage` in events.
     current_batch: Option<usize>,
-    /// How many stages ended successfully.
+    /// The number of stages that succeeded.
     completed_batches: usize,
 }
 
-/// How far the execution plan of a project is
+/// Shows the progress of the execution plan of a project
 #[utoipa::path(get, path = "/api/projects/{id}/parallel/status", operation_id = "showParallelStatus", tag = "parallel",
     params(("id" = inline(Id), Path, description = "The id of the project")),
     responses((status = 200, body = ExecutionStatus), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
@@ -144,7 +144,7 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
     })
 }
 
-/// Has the execution plan of a project finish what runs and start nothing new; answers at once
+/// Stops the execution plan of a project: running tasks finish, no others start; returns at once
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", operation_id = "stopParallel", tag = "parallel",
     params(("id" = inline(Id), Path, description = "The id of the project")),
     responses((status = 200, body = ParallelAnswer),

@@ -14,9 +14,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(look, put))
 }
 
-/// The execution plan of a project
+/// Shows the execution plan of a project
 ///
-/// One that a plan file set is made from what is open in the file: its waves are the batches.
+/// If it comes from a plan file, it consists of the open tasks of that file, and its waves are the batches.
 #[utoipa::path(get, path = "/api/projects/{id}/plan", operation_id = "showPlan", tag = "projects",
     params(("id" = inline(Id), Path)),
     responses((status = 200, body = ExecutionPlan),
@@ -36,7 +36,7 @@ async fn look(
 
 /// Sets the execution plan of a project
 ///
-/// Its tasks become tasks of the board, by their ids; batches may name others that are there already.
+/// Its tasks are added to the board, or updated if their ids exist; batches may name other tasks of the board.
 #[utoipa::path(put, path = "/api/projects/{id}/plan", operation_id = "putPlan", tag = "projects",
     params(("id" = inline(Id), Path)),
     request_body = ExecutionPlan,

@@ -41,7 +41,7 @@ struct NewProject {
     url: Option<String>,
 }
 
-/// What is to be changed of a project.
+/// Changes to a project.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ProjectChange {
@@ -59,10 +59,10 @@ async fn list(State(app): State<App>) -> Result<Json<Projects>, Refusal> {
     Ok(Json(Projects { projects }))
 }
 
-/// Adds a project, or brings a hidden one back
+/// Adds a project, or shows a hidden one again
 ///
-/// A folder is there at once (201). An address is cloned in the background (202): the project is `cloning`, then `ready`
-/// or `failed`.
+/// A folder is ready at once (201). A URL is cloned in the background (202): the project is `cloning`, then `ready` or
+/// `failed`.
 #[utoipa::path(post, path = "/api/projects", operation_id = "addProject", tag = "projects", request_body = NewProject,
     responses(
         (status = 201, body = Project), (status = 202, body = Project),
@@ -111,7 +111,7 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
     }
 }
 
-/// A project
+/// Shows a project
 #[utoipa::path(get, path = "/api/projects/{id}", operation_id = "showProject", tag = "projects",
     params(("id" = inline(Id), Path)),
     responses((status = 200, body = Project),
@@ -142,7 +142,7 @@ async fn rename(
     Ok(Json(app.blocking(work).await?))
 }
 
-/// Hides a project; nothing is deleted, and adding it again brings it back
+/// Hides a project; nothing is deleted, and adding it again shows it again
 #[utoipa::path(delete, path = "/api/projects/{id}", operation_id = "hideProject", tag = "projects",
     params(("id" = inline(Id), Path)),
     responses((status = 204),

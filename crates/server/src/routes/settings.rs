@@ -36,12 +36,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct SettingsQuery {
-    /// The id of a project, whose `pleach.toml` counts as well
+    /// The id of a project, to include its `pleach.toml`
     #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
 }
 
-/// What people change on a page: plain values, which a change takes as they are, and beside them who says so.
+/// The settings of the settings page, with their sources. A change takes values in the same form.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Settings {
@@ -51,18 +51,18 @@ struct Settings {
     /// How many tasks run at once over all batches
     #[schema(value_type = u64)]
     parallel_limit: Value,
-    /// Whether a queue goes on without being asked
+    /// Whether a queue starts its next task without approval
     #[schema(value_type = bool)]
     queue_auto_approve: Value,
-    /// Whether nothing new starts once a task has failed
+    /// Whether a failed task cancels the rest of the batch
     #[schema(value_type = bool)]
     stop_on_failure: Value,
-    /// What becomes of a task that does not merge
+    /// What to do with a task that does not merge cleanly
     #[schema(value_type = OnConflict)]
     conflict_behavior: Value,
-    /// Where each value is from, by its name
+    /// The source of each value, by its name
     sources: BTreeMap<&'static str, Source>,
-    /// What the user's own file says, or the default, of those where something else wins
+    /// The value of the user's own file, or the default, for each setting that something else overrides
     overridden: BTreeMap<&'static str, Overridden>,
 }
 
@@ -78,14 +78,14 @@ fn number<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     whole_number(from)?.ok_or_else(|| serde::de::Error::custom("a number is expected"))
 }
 
-/// As many as the machine can take.
+/// As many as the machine can run.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum AutoWord {
     Auto,
 }
 
-/// A value that does not hold.
+/// A value that is overridden.
 #[derive(Debug, Serialize, ToSchema)]
 struct Overridden {
     #[schema(value_type = Value)]
@@ -93,7 +93,7 @@ struct Overridden {
     source: Source,
 }
 
-/// Who says so.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 enum Source {
     #[serde(rename = "default")]
@@ -106,7 +106,7 @@ enum Source {
     Variable,
 }
 
-/// What is to be another one than before; what is absent stays.
+/// Changes to settings; absent ones stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SettingsChange {
@@ -117,15 +117,15 @@ struct SettingsChange {
     queue_auto_approve: Option<bool>,
     stop_on_failure: Option<bool>,
     conflict_behavior: Option<OnConflict>,
-    /// Of a whole answer that is sent back; not looked into
+    /// Ignored; accepted so that a whole response can be sent back
     #[schema(value_type = Option<Object>)]
     sources: Option<Map<String, Value>>,
-    /// The same
+    /// Ignored, as well
     #[schema(value_type = Option<Object>)]
     overridden: Option<Map<String, Value>>,
 }
 
-/// The settings, each with its source
+/// Shows the settings, each with its source
 #[utoipa::path(get, path = "/api/settings", operation_id = "showSettings", tag = "settings", params(SettingsQuery),
     responses((status = 200, body = Settings),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -137,7 +137,7 @@ async fn look(
     Ok(Json(app.blocking(work).await?))
 }
 
-/// Changes settings in the user's own file; comments there stay
+/// Changes settings in the user's own file; comments in it are kept
 #[utoipa::path(patch, path = "/api/settings", operation_id = "changeSettings", tag = "settings",
     params(SettingsQuery), request_body = SettingsChange,
     responses((status = 200, body = Settings),

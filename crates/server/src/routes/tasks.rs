@@ -34,13 +34,13 @@ struct TasksQuery {
     project: String,
 }
 
-/// Tasks, in the order of their board.
+/// Tasks, in the order of the board.
 #[derive(Debug, Serialize, ToSchema)]
 struct Tasks {
     tasks: Vec<BoardTask>,
 }
 
-/// A task to make.
+/// A new task.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct NewBoardTask {
@@ -49,7 +49,7 @@ struct NewBoardTask {
     /// 1 to 500 characters on one line
     #[schema(min_length = 1, max_length = 500)]
     title: String,
-    /// What the agent is told besides; at most 100 kB
+    /// The agent's prompt, besides the title; at most 100 kB
     #[serde(default)]
     description: Option<String>,
     priority: Option<Priority>,
@@ -59,7 +59,7 @@ struct NewBoardTask {
     depends_on: Option<Vec<String>>,
 }
 
-/// What is to be changed of a task; what is absent stays.
+/// Changes to a task; absent fields stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct TaskChanges {
@@ -70,31 +70,31 @@ struct TaskChanges {
     labels: Option<Vec<String>>,
     depends_on: Option<Vec<String>>,
     status: Option<TaskStatus>,
-    /// The place on the board, lower first
+    /// The position on the board, lowest first
     position: Option<f64>,
 }
 
-/// A plan to take in: its text, or the path of a file of the project.
+/// A plan to import: its text, or the path of a file of the project.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PlanToImport {
     #[schema(value_type = Id)]
     project_id: String,
-    /// A plan whose tasks become tasks of the board
+    /// The text of a plan, whose tasks are added to the board
     markdown: Option<String>,
-    /// A plan file, seen from the folder of the project, whose tasks are mirrored
+    /// A plan file, relative to the project's folder, which the board is kept in sync with
     path: Option<String>,
 }
 
-/// What an import brought.
+/// The imported tasks.
 #[derive(Debug, Serialize, ToSchema)]
 struct Imported {
-    /// The tasks of the plan, in its order
+    /// The tasks, in the order of the plan
     tasks: Vec<BoardTask>,
     warnings: Vec<PlanWarning>,
 }
 
-/// Something that is odd about a plan.
+/// A warning about a plan.
 #[derive(Debug, Serialize, ToSchema)]
 struct PlanWarning {
     code: &'static str,
@@ -121,7 +121,7 @@ async fn list(
     Ok(([(header::CONTENT_TYPE, "application/json")], body))
 }
 
-/// Puts a task onto the board of a project
+/// Adds a task to the board of a project
 #[utoipa::path(post, path = "/api/tasks", operation_id = "createTask", tag = "tasks", request_body = NewBoardTask,
     responses((status = 201, body = BoardTask),
         (status = 404, body = ErrorBody),
@@ -143,7 +143,7 @@ async fn create(
     Ok((StatusCode::CREATED, Json(app.blocking(work).await?)))
 }
 
-/// A task
+/// Shows a task
 #[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "showTask", tag = "tasks",
     params(("id" = inline(Id), Path)),
     responses((status = 200, body = BoardTask),
@@ -157,13 +157,13 @@ async fn one(
     Ok(Json(app.blocking(work).await?))
 }
 
-/// What was tried on a task.
+/// The attempts at a task.
 #[derive(Debug, Serialize, ToSchema)]
 struct Attempts {
     attempts: Vec<AttemptView>,
 }
 
-/// Every attempt on a task, over all batches that it was in, newest first
+/// Lists the attempts at a task in all its batches, newest first
 #[utoipa::path(get, path = "/api/tasks/{id}/attempts", operation_id = "listAttempts", tag = "tasks",
     params(("id" = inline(Id), Path)),
     responses((status = 200, body = Attempts),
@@ -180,8 +180,8 @@ async fn attempts(
 
 /// Changes a task
 ///
-/// Of a task that is written in a plan file only `status`, `priority`, `labels` and `position` can be changed here; the
-/// status is written to the file.
+/// For a task of a plan file, only `status`, `priority`, `labels` and `position` can be changed here; the status is
+/// written to the file.
 #[utoipa::path(patch, path = "/api/tasks/{id}", operation_id = "changeTask", tag = "tasks",
     params(("id" = inline(Id), Path)), request_body = TaskChanges,
     responses((status = 200, body = BoardTask),
@@ -205,7 +205,7 @@ async fn change(
     Ok(Json(app.blocking(work).await?))
 }
 
-/// Deletes a task; tasks that needed it no longer do
+/// Deletes a task, and removes it from the dependencies of other tasks
 #[utoipa::path(delete, path = "/api/tasks/{id}", operation_id = "deleteTask", tag = "tasks",
     params(("id" = inline(Id), Path)),
     responses((status = 204),
@@ -220,10 +220,10 @@ async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Takes a plan in, and makes it the execution plan of the project
+/// Imports a plan, and makes it the execution plan of the project
 ///
-/// The tasks of a text become tasks of the board, all or none. The tasks of a file are mirrored and kept in step with
-/// it; importing it again changes nothing.
+/// The tasks of a text are added to the board, all or none. A file is kept in sync with the board; importing it again
+/// changes nothing.
 #[utoipa::path(post, path = "/api/tasks/import", operation_id = "importTasks", tag = "tasks",
     request_body = PlanToImport,
     responses((status = 200, body = Imported),

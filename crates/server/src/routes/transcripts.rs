@@ -35,13 +35,13 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct TranscriptQuery {
-    /// The number of the first line, counted from 0; `tail` or a negative number for the last page.
+    /// The first line, counted from 0; `tail` or a negative number for the last page.
     #[param(value_type = Option<String>, pattern = "^(tail|-?[0-9]{1,18})$")]
     from: Option<String>,
-    /// How many lines, 1 to 5000.
+    /// The maximum number of lines, 1 to 5000.
     #[param(minimum = 1, maximum = 5000)]
     limit: Option<u32>,
-    /// Which attempt; the last one if nothing is said.
+    /// The attempt; the last one by default.
     #[param(minimum = 1)]
     attempt: Option<u32>,
 }
@@ -53,11 +53,11 @@ struct TranscriptPage {
     entries: Vec<TranscriptLine>,
     /// The number of the first line of the page.
     from: u64,
-    /// How many lines there are.
+    /// The total number of lines.
     total: u64,
-    /// The attempt; 0 where there was none yet.
+    /// The attempt; 0 if none has started.
     attempt: u32,
-    /// Whether the attempt has said all it will say.
+    /// Whether the attempt has finished, so that no more lines follow.
     is_over: bool,
 }
 
@@ -66,13 +66,13 @@ struct TranscriptPage {
 struct TranscriptLine {
     /// Its number, counted from 0.
     line: u64,
-    /// What it is.
+    /// Its type.
     #[serde(rename = "type")]
     #[schema(example = "raw")]
     kind: &'static str,
-    /// What it says, for a person.
+    /// Its text, for people.
     text: String,
-    /// All that the agent told, where it is one that tells.
+    /// The full entry, if the agent has a protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<Entry>,
 }
@@ -95,10 +95,10 @@ impl From<Page> for TranscriptPage {
     }
 }
 
-/// What the agent of a task printed
+/// Shows the transcript of a task
 ///
-/// Lines that have not ended yet are left out while the attempt runs. A page may have fewer lines than asked for; go on
-/// after the last one.
+/// While the attempt runs, an unfinished line is left out. A page may have fewer lines than requested; continue after
+/// its last one.
 #[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/log", operation_id = "showTranscript", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), TranscriptQuery),

@@ -51,7 +51,10 @@ fn the_guilty_task_is_named_and_the_rest_is_proved() {
         assert_eq!(outcomes(&over), "1:merged 2:invalid 3:merged");
         assert_eq!(over["tasks"][1]["status"], "skipped");
         let why = over["tasks"][1]["error"].as_str().unwrap();
-        assert_eq!(why, "the tests pass with 1 and fail when it is added");
+        assert_eq!(
+            why,
+            "the tests pass with 1 and fail when this task is added"
+        );
         assert_eq!(table.marks(), "completed pending completed");
         let validation = server.get("/api/batches/1/validation").good(200);
         assert_eq!(

@@ -9,7 +9,7 @@ fn choose(wanted: Option<&SandboxChoice>, has_landlock: bool) -> Result<String, 
 
 #[test]
 fn the_best_there_is_holds_unless_somebody_says_otherwise() {
-    let landlock = "landlock: writes to its worktree, caches and temporary files only";
+    let landlock = "landlock: agents can write only to worktrees, caches and temporary files";
     assert_eq!(choose(None, true).unwrap(), landlock);
     assert_eq!(
         choose(None, false).unwrap(),

@@ -78,7 +78,7 @@ fn waves(picture: &Picture<'_>, stuck: &[usize]) -> Vec<Wave> {
             name: "In no wave".to_owned(),
             tasks: stuck.len(),
             critical: None,
-            tooltip: "in a cycle or behind one".to_owned(),
+            tooltip: "in a cycle or waiting for one".to_owned(),
         });
     }
     waves

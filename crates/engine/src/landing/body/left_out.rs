@@ -71,17 +71,17 @@ fn how(batch: BatchNumber, task: &TaskAccount) -> String {
     let command = |verb: &str| format!("`pleach {verb} {batch} {id}`");
     match &task.branch {
         Some(branch) => format!(
-            "Its work is on {} in the author's repository: {} shows it, {} tries again.",
+            "Its work is on {} in the author's repository: {} shows it, {} retries it.",
             code(&cut(branch, LONGEST_NAME)),
             command("diff"),
             command("retry"),
         ),
         None if task.attempts > 0 => format!(
-            "{} restores its work, {} tries again.",
+            "{} restores its work, {} retries it.",
             command("recover"),
             command("retry"),
         ),
-        None => format!("{} tries again.", command("retry")),
+        None => format!("{} retries it.", command("retry")),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Rendered {
 /// The only markup that is ours.
 const OUR_HTML: [&str; 3] = [
     "<details>",
-    "<summary>What was asked, and the files that changed</summary>",
+    "<summary>Prompts and changed files</summary>",
     "</details>",
 ];
 
