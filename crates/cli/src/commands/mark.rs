@@ -123,7 +123,7 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
         if found.is_empty() {
             let word = Selection::one(term).to_string();
             let message = match term {
-                Term::Phase(phase) => format!("phase {phase} has no tasks"),
+                SelectionTerm::Phase(phase) => format!("phase {phase} has no tasks"),
                 _ => format!("task {word} not found"),
             };
             let failure = Failure::new(Exit::Usage, "task_not_found", message);
