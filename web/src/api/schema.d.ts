@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the agents that are configured, and those that are known by name and installed or not */
+        /** Lists configured agents and known ones, installed or not */
         get: operations["listAgents"];
         put?: never;
         post?: never;
@@ -25,7 +25,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The batches that are not over, of this server and of terminals; `?status=all` for those that are */
+        /** Lists unfinished batches, of this server and of terminals; `?status=all` lists all */
         get: operations["listBatches"];
         put?: never;
         /** Makes a batch of tasks and starts it */
@@ -64,7 +64,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One batch */
+        /** Shows a batch */
         get: operations["showBatch"];
         put?: never;
         post?: never;
@@ -258,9 +258,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the agent of a task printed
-         * @description Lines that have not ended yet are left out while the attempt runs. A page may have fewer lines than asked for; go on
-         *     after the last one.
+         * Shows the transcript of a task
+         * @description While the attempt runs, an unfinished line is left out. A page may have fewer lines than requested; continue after
+         *     its last one.
          */
         get: operations["showTranscript"];
         put?: never;
@@ -346,7 +346,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document, for people; wants no token */
+        /** This document as a web page; needs no token */
         get: operations["showDocs"];
         put?: never;
         post?: never;
@@ -367,7 +367,7 @@ export interface paths {
         put?: never;
         /**
          * Exchanges the code of a link for a pass
-         * @description The page at `/` does this; it works once, and only from that page.
+         * @description The page at `/` does this. It works once, and only from that page.
          */
         post: operations["enter"];
         delete?: never;
@@ -384,12 +384,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Everything that happens, as server-sent events
-         * @description Events of the log have their number as `id`; none is left out, doubled or out of order, across reconnects and
-         *     restarts. Without a number the stream begins with what happens from now on. A number that is beyond the last one is
-         *     answered with `reset`. `execution:log`, `execution:progress` and
-         *     `batch:interrupted` (nobody is at a batch) have no number and tell only the latest state. The data of each event is a
-         *     schema of this document: that of `batch:task:started` is `BatchTaskStartedEvent`.
+         * Streams everything that happens, as server-sent events
+         * @description Events of the log have their number as `id`. Each is sent once and in order, across reconnects and restarts. Without
+         *     a number the stream begins with new events; a number beyond the end of the log is answered with `reset`.
+         *     `execution:log`, `execution:progress` and `batch:interrupted` have no number and report only the latest state. The
+         *     data of each event is a schema of this document: that of `batch:task:started` is `BatchTaskStartedEvent`.
          */
         get: operations["followEvents"];
         put?: never;
@@ -409,7 +408,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a link that lets one browser in */
+        /** Creates a link that signs one browser in */
         post: operations["makeLink"];
         delete?: never;
         options?: never;
@@ -426,7 +425,7 @@ export interface paths {
         };
         /**
          * This document
-         * @description Its `ETag` is the SHA-256 of its bytes, so that a client knows whether it was made for this server.
+         * @description Its `ETag` is the SHA-256 of its bytes, so that a client can check whether it was generated for this server.
          */
         get: operations["showDocument"];
         put?: never;
@@ -448,9 +447,9 @@ export interface paths {
         get: operations["listProjects"];
         put?: never;
         /**
-         * Adds a project, or brings a hidden one back
-         * @description A folder is there at once (201). An address is cloned in the background (202): the project is `cloning`, then `ready`
-         *     or `failed`.
+         * Adds a project, or shows a hidden one again
+         * @description A folder is ready at once (201). A URL is cloned in the background (202): the project is `cloning`, then `ready` or
+         *     `failed`.
          */
         post: operations["addProject"];
         delete?: never;
@@ -466,11 +465,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A project */
+        /** Shows a project */
         get: operations["showProject"];
         put?: never;
         post?: never;
-        /** Hides a project; nothing is deleted, and adding it again brings it back */
+        /** Hides a project; nothing is deleted, and adding it again shows it again */
         delete: operations["hideProject"];
         options?: never;
         head?: never;
@@ -487,7 +486,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Runs the execution plan of a project: several tasks at once where a stage allows it, else one by one */
+        /** Runs the execution plan of a project: several tasks at once if a stage allows it, otherwise one at a time */
         post: operations["startParallel"];
         delete?: never;
         options?: never;
@@ -502,7 +501,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far the execution plan of a project is */
+        /** Shows the progress of the execution plan of a project */
         get: operations["showParallelStatus"];
         put?: never;
         post?: never;
@@ -521,7 +520,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Has the execution plan of a project finish what runs and start nothing new; answers at once */
+        /** Stops the execution plan of a project: running tasks finish, no others start; returns at once */
         post: operations["stopParallel"];
         delete?: never;
         options?: never;
@@ -537,13 +536,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The execution plan of a project
-         * @description One that a plan file set is made from what is open in the file: its waves are the batches.
+         * Shows the execution plan of a project
+         * @description If it comes from a plan file, it consists of the open tasks of that file, and its waves are the batches.
          */
         get: operations["showPlan"];
         /**
          * Sets the execution plan of a project
-         * @description Its tasks become tasks of the board, by their ids; batches may name others that are there already.
+         * @description Its tasks are added to the board, or updated if their ids exist; batches may name other tasks of the board.
          */
         put: operations["putPlan"];
         post?: never;
@@ -561,9 +560,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Proves that the server knows the token; wants none
-         * @description For programs that show the token to nobody who does not know it. ADDRESS is the server's end of the connection, such
-         *     as `127.0.0.1:3001`.
+         * Proves that the server knows the token; needs no token
+         * @description A program can check this before it sends the token. ADDRESS is the server's end of the connection, such as
+         *     `127.0.0.1:3001`.
          */
         get: operations["prove"];
         put?: never;
@@ -581,14 +580,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The settings, each with its source */
+        /** Shows the settings, each with its source */
         get: operations["showSettings"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes settings in the user's own file; comments there stay */
+        /** Changes settings in the user's own file; comments in it are kept */
         patch: operations["changeSettings"];
         trace?: never;
     };
@@ -602,7 +601,7 @@ export interface paths {
         /** Lists the tasks of a project */
         get: operations["listTasks"];
         put?: never;
-        /** Puts a task onto the board of a project */
+        /** Adds a task to the board of a project */
         post: operations["createTask"];
         delete?: never;
         options?: never;
@@ -620,9 +619,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Takes a plan in, and makes it the execution plan of the project
-         * @description The tasks of a text become tasks of the board, all or none. The tasks of a file are mirrored and kept in step with
-         *     it; importing it again changes nothing.
+         * Imports a plan, and makes it the execution plan of the project
+         * @description The tasks of a text are added to the board, all or none. A file is kept in sync with the board; importing it again
+         *     changes nothing.
          */
         post: operations["importTasks"];
         delete?: never;
@@ -638,18 +637,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A task */
+        /** Shows a task */
         get: operations["showTask"];
         put?: never;
         post?: never;
-        /** Deletes a task; tasks that needed it no longer do */
+        /** Deletes a task, and removes it from the dependencies of other tasks */
         delete: operations["deleteTask"];
         options?: never;
         head?: never;
         /**
          * Changes a task
-         * @description Of a task that is written in a plan file only `status`, `priority`, `labels` and `position` can be changed here; the
-         *     status is written to the file.
+         * @description For a task of a plan file, only `status`, `priority`, `labels` and `position` can be changed here; the status is
+         *     written to the file.
          */
         patch: operations["changeTask"];
         trace?: never;
@@ -661,7 +660,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every attempt on a task, over all batches that it was in, newest first */
+        /** Lists the attempts at a task in all its batches, newest first */
         get: operations["listAttempts"];
         put?: never;
         post?: never;
@@ -695,7 +694,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server is there; wants no token */
+        /** Reports that the server is running; needs no token */
         get: operations["showHealth"];
         put?: never;
         post?: never;
@@ -712,7 +711,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts in the text format of Prometheus */
+        /** Metrics in the text format of Prometheus */
         get: operations["showMetrics"];
         put?: never;
         post?: never;
@@ -730,31 +729,31 @@ export interface components {
         Action: "start" | "done" | "abort";
         /** @description An agent. */
         AgentFound: {
-            /** @description The program and its arguments, without secrets; none if it is built in */
+            /** @description The program and its arguments, without secrets; empty if it is built in */
             command: string[];
-            /** @description Whether the configuration says anything of it; presets run without */
+            /** @description Whether the configuration mentions it; presets need no configuration */
             configured: boolean;
-            /** @description Why it cannot be run whatever is installed, if the configuration is wrong */
+            /** @description What is wrong with its configuration */
             error?: string | null;
-            /** @description Whether the program is there */
+            /** @description Whether the program is installed */
             found: boolean;
-            /** @description What to do where no login was found */
+            /** @description What to do if no login was found */
             hint?: string | null;
-            /** @description The command that installs it, where that is known */
+            /** @description The command that installs it, if it is known */
             install?: string | null;
-            /** @description Whether it is the one that runs if nothing else is said */
+            /** @description Whether it is the default agent */
             isDefault: boolean;
-            /** @description Whether it is logged in, by what is seen on this machine; nobody is asked */
+            /** @description Whether it is logged in, as far as this machine shows; the network is not used */
             login: components["schemas"]["Login"];
             name: string;
-            /** @description The preset that it is one of: a name, or `acp:` and a command; null for a command of the user's */
+            /** @description The preset it is based on: a name, or `acp:` and a command; null for the user's own command */
             preset?: string | null;
-            /** @description What people call it */
+            /** @description Its display name */
             title: string;
-            /** @description The version of a preset's program, where it is there and says so */
+            /** @description The version of a preset's program, if it is known */
             version?: string | null;
         };
-        /** @description Agents, those that are configured first. */
+        /** @description Agents; configured ones come first. */
         Agents: {
             agents: components["schemas"]["AgentFound"][];
         };
@@ -767,6 +766,11 @@ export interface components {
              */
             consent?: string | null;
         };
+        /**
+         * @description The outcome of an attempt, or of its work.
+         * @enum {string}
+         */
+        AttemptOutcome: "running" | "stopping" | "built" | "limited" | "overloaded" | "asked_again" | "interrupted" | "lost" | "no_changes" | "merged" | "conflicted" | "invalid" | "failed" | "timed_out" | "blocked" | "cancelled";
         /** @description One run of an agent on a task. */
         AttemptView: {
             /** @description The name of the agent. */
@@ -791,11 +795,7 @@ export interface components {
              */
             cost?: number | null;
             error?: string | null;
-            /**
-             * @description What became of it: `running`, `stopping`, `built` (not woven yet), `limited`, `overloaded`, `interrupted`, `lost`, or
-             *     one of the outcomes of tasks.
-             */
-            outcome: string;
+            outcome: components["schemas"]["AttemptOutcome"];
             sessionId?: string | null;
             startedAt: string;
             /**
@@ -804,18 +804,18 @@ export interface components {
              */
             tokens?: number | null;
         };
-        /** @description What was tried on a task. */
+        /** @description The attempts at a task. */
         Attempts: {
             attempts: components["schemas"]["AttemptView"][];
         };
         /**
-         * @description As many as the machine can take.
+         * @description As many as the machine can run.
          * @enum {string}
          */
         AutoWord: "auto";
         /**
          * batch:cancelled
-         * @description it ended because a person cancelled it
+         * @description the batch was cancelled
          */
         BatchCancelledEvent: {
             at: string;
@@ -824,7 +824,7 @@ export interface components {
         };
         /**
          * batch:cancelling
-         * @description a person cancelled it; `rollback` is keep or remove
+         * @description somebody cancelled the batch; `rollback` is keep or remove
          */
         BatchCancellingEvent: {
             at: string;
@@ -834,7 +834,7 @@ export interface components {
         };
         /**
          * batch:completed
-         * @description it ended well; `summary` counts outcomes
+         * @description the batch completed; `summary` counts outcomes
          */
         BatchCompletedEvent: {
             at: string;
@@ -845,7 +845,7 @@ export interface components {
         };
         /**
          * batch:conflict
-         * @description a woven task does not merge any more without what was left out
+         * @description a woven task no longer merges without a task that was left out
          */
         BatchConflictEvent: {
             at: string;
@@ -858,7 +858,7 @@ export interface components {
         };
         /**
          * batch:created
-         * @description it was made; `number` is what people call it
+         * @description the batch was created; `number` is what people see
          */
         BatchCreatedEvent: {
             at: string;
@@ -875,7 +875,7 @@ export interface components {
         };
         /**
          * batch:failed
-         * @description it ended, and nothing was merged or a rule was hit
+         * @description the batch failed: nothing was merged, or a rule failed it
          */
         BatchFailedEvent: {
             at: string;
@@ -885,7 +885,7 @@ export interface components {
         };
         /**
          * batch:fallback
-         * @description several at once did not work out; what is left runs one at a time
+         * @description parallel execution did not work; the remaining tasks run one at a time
          */
         BatchFallbackEvent: {
             at: string;
@@ -896,7 +896,7 @@ export interface components {
         };
         /**
          * batch:finishing
-         * @description a person stopped it: what runs is finished, nothing new starts
+         * @description somebody stopped the batch: running tasks finish, no others start
          */
         BatchFinishingEvent: {
             at: string;
@@ -905,7 +905,7 @@ export interface components {
         };
         /**
          * batch:held
-         * @description nothing new starts for now
+         * @description the batch is paused: no new tasks start
          */
         BatchHeldEvent: {
             at: string;
@@ -915,7 +915,7 @@ export interface components {
         };
         /**
          * batch:interrupted
-         * @description nobody runs a batch that is not over
+         * @description no process runs the unfinished batch
          */
         BatchInterruptedEvent: {
             at: string;
@@ -924,7 +924,7 @@ export interface components {
         };
         /**
          * batch:judged
-         * @description the tests ran, or their verdict was known; `tasks` were woven then, `run` is green, red or trouble, `ms` how long it took, `provedAt` when a verdict was found that is remembered
+         * @description a test run finished, or its verdict was already known; `tasks` are the woven tasks, `run` is green, red or trouble, `ms` is its duration, `provedAt` the time of a verdict that was already known
          */
         BatchJudgedEvent: {
             at: string;
@@ -939,7 +939,7 @@ export interface components {
         };
         /**
          * batch:landed
-         * @description the result is there
+         * @description the result landed
          */
         BatchLandedEvent: {
             at: string;
@@ -950,7 +950,7 @@ export interface components {
         };
         /**
          * batch:landing
-         * @description the result is brought to where it is wanted; `into` is a local branch
+         * @description landing started; `into` is a local branch
          */
         BatchLandingEvent: {
             at: string;
@@ -960,7 +960,7 @@ export interface components {
         };
         /**
          * batch:merging
-         * @description the last task ended
+         * @description the last task finished
          */
         BatchMergingEvent: {
             at: string;
@@ -969,7 +969,7 @@ export interface components {
         };
         /**
          * batch:not_landed
-         * @description it is not
+         * @description the result did not land
          */
         BatchNotLandedEvent: {
             at: string;
@@ -980,7 +980,7 @@ export interface components {
         };
         /**
          * batch:not_proved
-         * @description what is woven stays without a proof
+         * @description the woven result is not proved
          */
         BatchNotProvedEvent: {
             at: string;
@@ -1014,14 +1014,14 @@ export interface components {
              */
             base?: string | null;
             /**
-             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @description Whether a person confirmed the push to the address of a `push_unconfirmed` error
              * @default false
              */
             confirmPush?: boolean;
             /** @default null */
             conflictBehavior?: components["schemas"]["OnConflict"] | null;
             /**
-             * @description The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
+             * @description The fingerprint of a `no_consent` error, once a person has consented
              * @default null
              */
             consent?: string | null;
@@ -1085,7 +1085,7 @@ export interface components {
         };
         /**
          * batch:predicted
-         * @description other conflicts are coming than before: all pairs of tasks that would not merge as they stand
+         * @description the likely conflicts changed: all pairs of tasks whose current work would not merge cleanly
          */
         BatchPredictedEvent: {
             at: string;
@@ -1113,7 +1113,7 @@ export interface components {
         };
         /**
          * batch:progress
-         * @description a task began or ended; the counts are those of `progress` in `batch`
+         * @description a task started or finished: the counts of `progress` of the batch
          */
         BatchProgressEvent: {
             at: string;
@@ -1130,7 +1130,7 @@ export interface components {
         };
         /**
          * batch:proved
-         * @description the tests pass for what is woven
+         * @description the tests pass on the woven result
          */
         BatchProvedEvent: {
             at: string;
@@ -1140,7 +1140,7 @@ export interface components {
         };
         /**
          * batch:published
-         * @description its branch is in your repository
+         * @description the batch branch was created or moved in your repository
          */
         BatchPublishedEvent: {
             at: string;
@@ -1151,7 +1151,7 @@ export interface components {
         };
         /**
          * batch:pushed
-         * @description its branch is on the server
+         * @description the batch branch was pushed
          */
         BatchPushedEvent: {
             at: string;
@@ -1162,7 +1162,7 @@ export interface components {
         };
         /**
          * batch:pushing
-         * @description its branch is about to be pushed; `reason` says why it has another name than usual
+         * @description the batch branch is about to be pushed; `reason` explains an unusual name
          */
         BatchPushingEvent: {
             at: string;
@@ -1174,7 +1174,7 @@ export interface components {
         };
         /**
          * batch:reopened
-         * @description a person wants tasks tried again, or its result landed
+         * @description the batch was reopened, to retry tasks or to land its result
          */
         BatchReopenedEvent: {
             at: string;
@@ -1184,7 +1184,7 @@ export interface components {
         };
         /**
          * batch:resumed
-         * @description it was interrupted, and goes on
+         * @description the interrupted batch was resumed
          */
         BatchResumedEvent: {
             at: string;
@@ -1193,7 +1193,7 @@ export interface components {
         };
         /**
          * batch:rewoven
-         * @description what is woven was woven again, onto another base
+         * @description the result was woven again, onto another base
          */
         BatchRewovenEvent: {
             at: string;
@@ -1204,7 +1204,7 @@ export interface components {
         };
         /**
          * batch:slots
-         * @description another number of tasks may run at once
+         * @description the number of tasks that may run at once changed; `most` is its maximum
          */
         BatchSlotsEvent: {
             at: string;
@@ -1216,7 +1216,7 @@ export interface components {
         };
         /**
          * batch:stage:completed
-         * @description all its tasks ended; `mergeStatus` is success, conflicts, test_failed or skipped, `duration` in seconds
+         * @description all tasks of the stage finished; `mergeStatus` is success, conflicts, test_failed or skipped, `duration` is in seconds
          */
         BatchStageCompletedEvent: {
             at: string;
@@ -1230,7 +1230,7 @@ export interface components {
         };
         /**
          * batch:stage:started
-         * @description a stage or wave began
+         * @description a stage or wave started
          */
         BatchStageStartedEvent: {
             at: string;
@@ -1243,7 +1243,7 @@ export interface components {
         };
         /**
          * batch:started
-         * @description it began
+         * @description the batch started
          */
         BatchStartedEvent: {
             at: string;
@@ -1272,7 +1272,7 @@ export interface components {
         BatchStatusWord: "pending" | "running" | "merging" | "validating" | "landing" | "completed" | "failed" | "cancelled";
         /**
          * batch:stopping
-         * @description a rule says that nothing more shall start
+         * @description a rule stopped the batch: no others start
          */
         BatchStoppingEvent: {
             at: string;
@@ -1282,7 +1282,7 @@ export interface components {
         };
         /**
          * batch:task:approved
-         * @description a person let it start
+         * @description somebody approved the task
          */
         BatchTaskApprovedEvent: {
             at: string;
@@ -1295,7 +1295,7 @@ export interface components {
         };
         /**
          * batch:task:built
-         * @description its work is a commit, and waits to be woven
+         * @description the work of the task was committed, and waits to be woven
          */
         BatchTaskBuiltEvent: {
             at: string;
@@ -1310,7 +1310,7 @@ export interface components {
         };
         /**
          * batch:task:cancelled
-         * @description a person cancelled it
+         * @description somebody cancelled the task
          */
         BatchTaskCancelledEvent: {
             at: string;
@@ -1324,7 +1324,7 @@ export interface components {
         };
         /**
          * batch:task:completed
-         * @description `outcome` is merged or no_changes
+         * @description the task succeeded; `outcome` is merged or no_changes
          */
         BatchTaskCompletedEvent: {
             at: string;
@@ -1340,7 +1340,7 @@ export interface components {
         };
         /**
          * batch:task:failed
-         * @description `outcome` is failed or timed_out
+         * @description the task failed; `outcome` is failed or timed_out
          */
         BatchTaskFailedEvent: {
             at: string;
@@ -1355,7 +1355,7 @@ export interface components {
         };
         /**
          * batch:task:kept
-         * @description the state of its worktree is kept
+         * @description the state of the worktree was kept
          */
         BatchTaskKeptEvent: {
             at: string;
@@ -1369,7 +1369,7 @@ export interface components {
         };
         /**
          * batch:task:limited
-         * @description its agent waits for a usage limit
+         * @description the agent waits for a usage limit
          */
         BatchTaskLimitedEvent: {
             at: string;
@@ -1384,7 +1384,7 @@ export interface components {
         };
         /**
          * batch:task:lost
-         * @description the machine that ran the attempt is gone; it is in the queue again, and no failure is counted
+         * @description the machine that ran the attempt is gone; the task was queued again, and no attempt is spent
          */
         BatchTaskLostEvent: {
             at: string;
@@ -1398,7 +1398,7 @@ export interface components {
         };
         /**
          * batch:task:placed
-         * @description the attempt got a machine to run on, which it waited for
+         * @description the attempt was assigned to the machine that it waited for
          */
         BatchTaskPlacedEvent: {
             at: string;
@@ -1412,7 +1412,7 @@ export interface components {
         };
         /**
          * batch:task:published
-         * @description its branch is in your repository, because it was left out
+         * @description the task was left out, and its branch was created in your repository
          */
         BatchTaskPublishedEvent: {
             at: string;
@@ -1426,7 +1426,7 @@ export interface components {
         };
         /**
          * batch:task:queued
-         * @description it is in the queue again
+         * @description the task was queued again
          */
         BatchTaskQueuedEvent: {
             at: string;
@@ -1440,7 +1440,7 @@ export interface components {
         };
         /**
          * batch:task:resolved
-         * @description a person resolved its conflict
+         * @description somebody resolved the conflict of the task
          */
         BatchTaskResolvedEvent: {
             at: string;
@@ -1455,7 +1455,7 @@ export interface components {
         };
         /**
          * batch:task:retrying
-         * @description an attempt failed, and another one comes
+         * @description an attempt failed and will be retried
          */
         BatchTaskRetryingEvent: {
             at: string;
@@ -1470,7 +1470,7 @@ export interface components {
         };
         /**
          * batch:task:session
-         * @description its agent told which session it works in
+         * @description the agent reported its session
          */
         BatchTaskSessionEvent: {
             at: string;
@@ -1484,7 +1484,7 @@ export interface components {
         };
         /**
          * batch:task:skipped
-         * @description `outcome` is conflicted, invalid or blocked
+         * @description the task was left out; `outcome` is conflicted, invalid or blocked
          */
         BatchTaskSkippedEvent: {
             at: string;
@@ -1501,7 +1501,7 @@ export interface components {
         };
         /**
          * batch:task:spent
-         * @description what an attempt took
+         * @description the tokens and cost of an attempt
          */
         BatchTaskSpentEvent: {
             at: string;
@@ -1516,7 +1516,7 @@ export interface components {
         };
         /**
          * batch:task:started
-         * @description an attempt began
+         * @description an attempt started
          */
         BatchTaskStartedEvent: {
             at: string;
@@ -1531,7 +1531,7 @@ export interface components {
         };
         /**
          * batch:task:stopping
-         * @description its agent was asked to stop
+         * @description the agent was asked to stop
          */
         BatchTaskStoppingEvent: {
             at: string;
@@ -1544,7 +1544,7 @@ export interface components {
         };
         /**
          * batch:task:taken_over
-         * @description another batch took it while this one was interrupted; `outcome` is how it ended here, blocked if it had not
+         * @description another batch took the task while this one was interrupted; `outcome` is its outcome here, blocked if it had none
          */
         BatchTaskTakenOverEvent: {
             at: string;
@@ -1559,7 +1559,7 @@ export interface components {
         };
         /**
          * batch:task:waiting
-         * @description it waits for approval, or for consent to these files
+         * @description the task waits for approval, or for consent to these files
          */
         BatchTaskWaitingEvent: {
             at: string;
@@ -1573,7 +1573,7 @@ export interface components {
         };
         /**
          * batch:unheld
-         * @description nothing is in the way any more
+         * @description the pause is over
          */
         BatchUnheldEvent: {
             at: string;
@@ -1582,7 +1582,7 @@ export interface components {
         };
         /**
          * batch:unpublished
-         * @description its branch is removed from your repository
+         * @description the batch branch was removed from your repository
          */
         BatchUnpublishedEvent: {
             at: string;
@@ -1591,7 +1591,7 @@ export interface components {
         };
         /**
          * batch:validating
-         * @description the tests run on what is woven
+         * @description the tests run on the woven result
          */
         BatchValidatingEvent: {
             at: string;
@@ -1675,51 +1675,51 @@ export interface components {
             batch?: components["schemas"]["LastBatch"] | null;
             /** @description The column of the board that it belongs to. */
             column: components["schemas"]["BoardColumn"];
-            /** @description When it came onto the board. */
+            /** @description When it was created. */
             createdAt: string;
             /** @description The ids of the tasks that must be done first. */
             dependsOn: string[];
-            /** @description What its agent is told besides. */
+            /** @description The agent's prompt, besides the title. */
             description: string;
             /** @description The files it says it touches. */
             files: string[];
-            /** @description Its own for ever; 16 lower-case letters and digits. */
+            /** @description Its permanent id; 16 lower-case letters and digits. */
             id: string;
             /** @description Its id in its plan. */
             key: string;
-            /** @description Words to choose it by. */
+            /** @description Labels to filter and select by. */
             labels: string[];
             /**
              * Format: int32
-             * @description Where it stands in that file.
+             * @description Its line in that file.
              */
             line?: number | null;
             /**
              * Format: int32
-             * @description The phase it stands in.
+             * @description Its phase.
              */
             phase?: number | null;
-            /** @description The plan file, seen from the project; none for a task that lives on the board. */
+            /** @description The plan file, relative to the project; none for a task of the board. */
             plan?: string | null;
             /**
              * Format: double
-             * @description Its place on the board, lower first.
+             * @description Its position on the board, lowest first.
              */
             position: number;
-            /** @description How much it matters. */
+            /** @description Its priority. */
             priority: components["schemas"]["Priority"];
             /** @description The project. */
             projectId: string;
-            /** @description How far it is. */
+            /** @description Its status. */
             status: components["schemas"]["TaskStatus"];
             /** @description One line of plain text. */
             title: string;
-            /** @description When it was changed last. */
+            /** @description When it was last changed. */
             updatedAt: string;
             /** @description The one word that says best where it stands. */
             word: components["schemas"]["TaskWord"];
         };
-        /** @description A batch whose work another one builds on, and that the base lacks. */
+        /** @description A batch that another one builds on, and whose work the base lacks. */
         BuildsOn: {
             /**
              * Format: int32
@@ -1730,7 +1730,7 @@ export interface components {
             branch: string;
             /** @description Its pull request, if it has one. */
             prUrl?: string | null;
-            /** @description The tasks whose work it is. */
+            /** @description The tasks whose work is used. */
             tasks: string[];
         };
         /** @description Whether what was stored by the work may be undone. */
@@ -1741,35 +1741,35 @@ export interface components {
              */
             rollback?: boolean;
         };
-        /** @description A file that a patch changes. */
+        /** @description A changed file. */
         ChangedFile: {
             /**
              * Format: int64
-             * @description Lines that are new; none for a file that has no lines.
+             * @description The number of added lines; none for a binary file.
              */
             added?: number | null;
-            /** @description Where it is. */
+            /** @description Its path. */
             path: string;
             /**
              * Format: int64
-             * @description Lines that are gone.
+             * @description The number of removed lines.
              */
             removed?: number | null;
         };
-        /** @description How an agent came to its end. */
+        /** @description How an agent ended. */
         Conclusion: {
             /**
              * Format: int32
-             * @description How often it was not allowed to do something.
+             * @description The number of denied tool calls.
              */
             denials?: number;
-            /** @description What it said last, or what went wrong. */
+            /** @description Its last message, or what went wrong. */
             message: string;
             /** @description How. */
             outcome: components["schemas"]["Outcome"];
             /**
              * Format: int64
-             * @description When it may work again, in milliseconds from then.
+             * @description The time until it can work again, in milliseconds.
              */
             retryAfterMs?: number | null;
         };
@@ -1810,15 +1810,15 @@ export interface components {
         ConsentRole: "settings" | "servers" | "hooks" | "instructions" | "other";
         /** @enum {string} */
         ConsentSubject: "setting" | "file";
-        /** @description What is said with it. */
+        /** @description Consent and confirmation. */
         Consenting: {
             /**
-             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @description Whether a person confirmed the push to the address of a `push_unconfirmed` error
              * @default false
              */
             confirm_push?: boolean;
             /**
-             * @description The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
+             * @description The fingerprint of a `no_consent` error, once a person has consented
              * @default null
              */
             consent?: string | null;
@@ -1839,14 +1839,14 @@ export interface components {
         };
         /** @description The code of a link. */
         Entering: {
-            /** @description What stands behind `#enter=` in the link. */
+            /** @description The value of `#enter=` in the link. */
             code: string;
         };
-        /** @description One thing that an agent did or said. */
+        /** @description One entry of a transcript: something that an agent did or said. */
         Entry: {
-            /** @description Its id, by which the agent takes it up again. */
+            /** @description The id by which the agent can continue it. */
             id?: string | null;
-            /** @description The model that answers. */
+            /** @description The model. */
             model?: string | null;
             /** @enum {string} */
             type: "session";
@@ -1863,27 +1863,27 @@ export interface components {
             /** @enum {string} */
             type: "thinking";
         } | {
-            /** @description The call, by which its result is found. */
+            /** @description The id of the call. */
             id: string;
-            /** @description What it gives to the tool. */
+            /** @description The input of the tool. */
             input?: unknown;
-            /** @description The tool, as the agent calls it. */
+            /** @description The agent's name of the tool. */
             name: string;
-            /** @description What it does with it, on one line. */
+            /** @description What the call does, on one line. */
             title: string;
-            /** @description What kind of tool that is. */
+            /** @description The kind of tool. */
             tool: components["schemas"]["ToolKind"];
             /** @enum {string} */
             type: "tool_call";
         } | {
             /**
              * Format: int64
-             * @description The exit code, where it ran a program.
+             * @description The exit code, if it ran a program.
              */
             exit_code?: number | null;
-            /** @description The call. */
+            /** @description The id of the call. */
             id: string;
-            /** @description What the tool said. */
+            /** @description The output of the tool. */
             output: string;
             /** @description How it ended. */
             status: components["schemas"]["ToolStatus"];
@@ -1892,14 +1892,14 @@ export interface components {
         } | {
             /** @description How. */
             change: components["schemas"]["FileChange"];
-            /** @description The lines that changed, as a patch, where the agent tells. */
+            /** @description The changed lines as a patch, if the agent reports them. */
             diff?: string | null;
-            /** @description The file, from the worktree on where it is inside. */
+            /** @description The file, relative to the worktree if it is inside. */
             path: string;
             /** @enum {string} */
             type: "file_edit";
         } | {
-            /** @description Step by step. */
+            /** @description Its steps. */
             steps: components["schemas"]["PlanStep"][];
             /** @enum {string} */
             type: "plan";
@@ -1911,7 +1911,7 @@ export interface components {
             message: string;
             /**
              * Format: int64
-             * @description When it may again, in milliseconds from then.
+             * @description The time until the limit resets, in milliseconds.
              */
             retry_after_ms?: number | null;
             /** @enum {string} */
@@ -1919,24 +1919,24 @@ export interface components {
         } | {
             /**
              * Format: int32
-             * @description Which time this is, counted from 1.
+             * @description The number of the retry, counted from 1.
              */
             attempt: number;
             /**
              * Format: int64
-             * @description How long it waits before, in milliseconds.
+             * @description The pause before it, in milliseconds.
              */
             delay_ms?: number | null;
             /** @description What it said. */
             message: string;
-            /** @description What was wrong. */
+            /** @description The class of the problem. */
             trouble: components["schemas"]["Trouble"];
             /** @enum {string} */
             type: "retry";
         } | {
             /** @description What it said. */
             message: string;
-            /** @description What kind of thing. */
+            /** @description The class of the problem. */
             trouble: components["schemas"]["Trouble"];
             /** @enum {string} */
             type: "error";
@@ -1944,29 +1944,29 @@ export interface components {
             /** @enum {string} */
             type: "result";
         }) | {
-            /** @description The line as it was. */
+            /** @description The line, unchanged. */
             text: string;
             /** @enum {string} */
             type: "raw";
         };
-        /** @description The body of every answer that is an error. */
+        /** @description The body of every error response. */
         ErrorBody: {
             error: components["schemas"]["ErrorText"];
         };
-        /** @description What is wrong. */
+        /** @description The error. */
         ErrorText: {
             /**
-             * @description The reason, as a stable word.
+             * @description A stable code.
              * @example task_busy
              */
             code: string;
-            /** @description What a program needs to go on, by code. */
+            /** @description Details for programs; they depend on the code. */
             details?: unknown;
-            /** @description Which fields of the request are wrong. */
+            /** @description The invalid fields of the request. */
             fields?: components["schemas"]["FieldError"][];
             /** @description What to do about it. */
             hint?: string | null;
-            /** @description The reason, for people. */
+            /** @description The message, for people. */
             message: string;
         };
         /**
@@ -1987,12 +1987,12 @@ export interface components {
         ExecutionPlan: {
             /** @description The batches, which become stages of one batch. */
             batches?: components["schemas"]["PlannedBatch"][];
-            /** @description The tasks; batches may name others of the board. */
+            /** @description The tasks; batches may name other tasks of the board. */
             tasks?: components["schemas"]["PlannedTask"][];
         };
         /**
          * execution:progress
-         * @description what its agent does right now, and what that took so far
+         * @description the current action of the agent, and the tokens and cost so far
          */
         ExecutionProgressEvent: {
             action?: string | null;
@@ -2006,25 +2006,25 @@ export interface components {
             tokens: number;
             worktreeId: string;
         };
-        /** @description How far the execution plan of a project is. */
+        /** @description The progress of the execution plan of a project. */
         ExecutionStatus: {
-            /** @description How many stages there are. */
+            /** @description The number of stages. */
             batches_total: number;
-            /** @description How many stages ended successfully. */
+            /** @description The number of stages that succeeded. */
             completed_batches: number;
-            /** @description The stage that is under way, counted from 1 as `stage` is in events. */
+            /** @description The current stage, counted from 1, as `stage` in events. */
             current_batch?: number | null;
-            /** @description `sequential`, `parallel` (it would run several tasks at once) or `parallel_running`. */
+            /** @description `sequential`, `parallel` (not running; it would run several tasks at once) or `parallel_running`. */
             execution_mode: string;
-            /** @description When the batch that `parallel/start` made began; kept after its end, until another plan is set. */
+            /** @description When the batch that `parallel/start` created started; kept after it finished, until another plan is set. */
             parallel_started_at?: string | null;
         };
-        /** @description A field of a request that is wrong. */
+        /** @description An invalid field of a request. */
         FieldError: {
             /** @description What is wrong with it. */
             message: string;
             /**
-             * @description Where it is.
+             * @description Its path in the request.
              * @example tasks[2].title
              */
             path: string;
@@ -2034,19 +2034,19 @@ export interface components {
          * @enum {string}
          */
         FileChange: "add" | "modify" | "delete";
-        /** @description That the server is there. */
+        /** @description The state of the server. */
         Health: {
             /** @example ok */
             status: string;
             version: string;
         };
-        /** @description What `check_id` lets pass, for the document. */
+        /** @description An id of a project or a task. */
         Id: string;
-        /** @description An id, which execution plans write as text or as a number. */
+        /** @description An id, written as a string or as a number. */
         IdText: string | number;
-        /** @description What an import brought. */
+        /** @description The imported tasks. */
         Imported: {
-            /** @description The tasks of the plan, in its order */
+            /** @description The tasks, in the order of the plan */
             tasks: components["schemas"]["BoardTask"][];
             warnings: components["schemas"]["PlanWarning"][];
         };
@@ -2058,7 +2058,7 @@ export interface components {
             path: string;
         };
         /**
-         * @description How a completed batch lands by itself.
+         * @description How a completed batch lands automatically.
          * @enum {string}
          */
         Landing: "pr" | "push" | "local" | "none";
@@ -2080,7 +2080,7 @@ export interface components {
              */
             unproved?: boolean;
         };
-        /** @description What became of a task in the last batch that it was in. */
+        /** @description The state of a task in its last batch. */
         LastBatch: {
             /**
              * Format: int32
@@ -2089,17 +2089,17 @@ export interface components {
             id: number;
             /**
              * Format: int32
-             * @description What people call it.
+             * @description The number of the batch in its project.
              */
             number: number;
             outcome?: components["schemas"]["TaskOutcome"] | null;
-            /** @description Where the task stands in it. */
+            /** @description The status of the task in it. */
             status: components["schemas"]["TaskStatusWord"];
         };
-        /** @description A link that lets one browser in. */
+        /** @description A link that signs one browser in. */
         Link: {
             /**
-             * @description What to put behind the address of the server.
+             * @description The path to append to the server's address.
              * @example /#enter=6f1c
              */
             path: string;
@@ -2368,7 +2368,7 @@ export interface components {
             total: number;
         };
         /**
-         * @description Whether an agent is logged in, as far as one can see.
+         * @description Whether an agent is logged in, as far as can be detected.
          * @enum {string}
          */
         Login: "ok" | "missing" | "unknown";
@@ -2384,11 +2384,11 @@ export interface components {
             needs: string[];
             taskId: string;
         };
-        /** @description A task to make. */
+        /** @description A new task. */
         NewBoardTask: {
             /** @description The ids of the tasks that must be done first; at most 200 */
             dependsOn?: string[] | null;
-            /** @description What the agent is told besides; at most 100 kB */
+            /** @description The agent's prompt, besides the title; at most 100 kB */
             description?: string | null;
             /** @description At most 50, of at most 50 characters */
             labels?: string[] | null;
@@ -2431,7 +2431,7 @@ export interface components {
             /** @description Its tasks. */
             tasks: string[];
         };
-        /** @description The ways an agent comes to its end. */
+        /** @description The outcome of an agent. */
         Outcome: "completed" | "interrupted" | {
             /** @description It failed, for this reason. */
             failed: components["schemas"]["Trouble"];
@@ -2449,14 +2449,17 @@ export interface components {
             seconds: number;
             timedOut: number;
         };
-        /** @description A value that does not hold. */
+        /** @description A value that is overridden. */
         Overridden: {
             source: components["schemas"]["Source"];
             value: unknown;
         };
-        /** @description What lets a browser in from now on. */
+        /** @description A pass that signs a browser in. */
         Pass: {
-            /** @description Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days at most, and until the server stops. */
+            /**
+             * @description Sent as `Authorization: Bearer` by the page that requested it; valid until the server stops, for at most 30
+             *     days.
+             */
             pass: string;
         };
         /** @description What the next task that waits needs consent to. */
@@ -2472,22 +2475,22 @@ export interface components {
         PendingAnswer: {
             pending?: components["schemas"]["Pending"] | null;
         };
-        /** @description One step of what an agent means to do. */
+        /** @description One step of an agent's plan. */
         PlanStep: {
-            /** @description `pending`, `in_progress` or `completed`, as far as the agent says so. */
+            /** @description `pending`, `in_progress` or `completed`, if the agent reports it. */
             status: string;
             /** @description What. */
             text: string;
         };
-        /** @description A plan to take in: its text, or the path of a file of the project. */
+        /** @description A plan to import: its text, or the path of a file of the project. */
         PlanToImport: {
-            /** @description A plan whose tasks become tasks of the board */
+            /** @description The text of a plan, whose tasks are added to the board */
             markdown?: string | null;
-            /** @description A plan file, seen from the folder of the project, whose tasks are mirrored */
+            /** @description A plan file, relative to the project's folder, which the board is kept in sync with */
             path?: string | null;
             projectId: components["schemas"]["Id"];
         };
-        /** @description Something that is odd about a plan. */
+        /** @description A warning about a plan. */
         PlanWarning: {
             code: string;
             hint?: string | null;
@@ -2499,19 +2502,19 @@ export interface components {
         PlannedBatch: {
             /** @description Its name. */
             batch_id: components["schemas"]["IdText"];
-            /** @description Whether they may run at the same time. */
+            /** @description Whether its tasks may run at the same time. */
             can_parallel?: boolean;
             /** @description Its tasks, in order. */
             task_ids: components["schemas"]["IdText"][];
         };
-        /** @description A task of an execution plan; other programs write these, so fields that are not known are passed over. */
+        /** @description A task of an execution plan. Unknown fields are ignored, because other programs write these. */
         PlannedTask: {
             depends_on?: components["schemas"]["IdText"][] | null;
             files?: string[] | null;
             id: components["schemas"]["IdText"];
             labels?: string[] | null;
             priority?: components["schemas"]["Priority"] | null;
-            /** @description What its agent is told besides its title. */
+            /** @description The agent's prompt, besides the title. */
             prompt?: string | null;
             status?: components["schemas"]["TaskStatus"] | null;
             title?: string | null;
@@ -2548,38 +2551,38 @@ export interface components {
         };
         /** @description A repository or a folder that Pleach works on. */
         Project: {
-            /** @description When it became known. */
+            /** @description When it was added. */
             addedAt: string;
             /** @description Why it could not be cloned. */
             error?: string | null;
-            /** @description The plan that `pleach run` would take, while no file is mirrored; it can be imported by this path. */
+            /** @description The plan that `pleach run` would use, if no file has been imported; it can be imported by this path. */
             foundPlan?: string | null;
             /** @description Whether it has an execution plan. */
             hasPlan: boolean;
-            /** @description The name of its store, as batches name it. */
+            /** @description The id of the project. */
             id: string;
             /** @description Whether it is a git repository; a plain folder has no branches. */
             isRepository: boolean;
-            /** @description What people call it. */
+            /** @description Its display name. */
             name: string;
             /** @description Its folder. */
             path: string;
-            /** @description Why the tasks of a mirrored file are not those of the file as it stands. */
+            /** @description Why an imported file is not in sync with the board. */
             planError?: string | null;
-            /** @description The plan files whose tasks are mirrored, seen from the folder. */
+            /** @description The plan files that are kept in sync with the board, relative to the folder. */
             planFiles: string[];
-            /** @description Whether it can be worked on. */
+            /** @description Whether it is ready to use. */
             status: components["schemas"]["ProjectStatus"];
-            /** @description Where it was cloned from. */
+            /** @description The URL it was cloned from. */
             url?: string | null;
         };
-        /** @description What is to be changed of a project. */
+        /** @description Changes to a project. */
         ProjectChange: {
             /** @description 1 to 100 characters on one line */
             name: string;
         };
         /**
-         * @description Whether a project can be worked on.
+         * @description Whether a project is ready to use.
          * @enum {string}
          */
         ProjectStatus: "cloning" | "ready" | "failed";
@@ -2595,7 +2598,7 @@ export interface components {
         Projects: {
             projects: components["schemas"]["Project"][];
         };
-        /** @description That the server knows the token. */
+        /** @description A proof that the server knows the token. */
         Proof: {
             /** @description HMAC-SHA-256 with the token as its key, in hexadecimal digits, over `proof of a server at ADDRESS NONCE`. */
             proof: string;
@@ -2639,13 +2642,13 @@ export interface components {
          * @enum {string}
          */
         RunWord: "green" | "red";
-        /** @description What people change on a page: plain values, which a change takes as they are, and beside them who says so. */
+        /** @description The settings of the settings page, with their sources. A change takes values in the same form. */
         Settings: {
-            /** @description What becomes of a task that does not merge */
+            /** @description What to do with a task that does not merge cleanly */
             conflictBehavior: components["schemas"]["OnConflict"];
             /** @description How many tasks of a batch run at once: 1 to 64, or `auto` */
             maxBatchSize: components["schemas"]["MaxBatchSize"];
-            /** @description What the user's own file says, or the default, of those where something else wins */
+            /** @description The value of the user's own file, or the default, for each setting that something else overrides */
             overridden: {
                 [key: string]: components["schemas"]["Overridden"];
             };
@@ -2654,31 +2657,31 @@ export interface components {
              * @description How many tasks run at once over all batches
              */
             parallelLimit: number;
-            /** @description Whether a queue goes on without being asked */
+            /** @description Whether a queue starts its next task without approval */
             queueAutoApprove: boolean;
-            /** @description Where each value is from, by its name */
+            /** @description The source of each value, by its name */
             sources: {
                 [key: string]: components["schemas"]["Source"];
             };
-            /** @description Whether nothing new starts once a task has failed */
+            /** @description Whether a failed task cancels the rest of the batch */
             stopOnFailure: boolean;
         };
-        /** @description What is to be another one than before; what is absent stays. */
+        /** @description Changes to settings; absent ones stay as they are. */
         SettingsChange: {
             conflictBehavior?: components["schemas"]["OnConflict"] | null;
             maxBatchSize?: components["schemas"]["MaxBatchSize"] | null;
-            /** @description The same */
+            /** @description Ignored, as well */
             overridden?: Record<string, never> | null;
             /** Format: int64 */
             parallelLimit?: number | null;
             queueAutoApprove?: boolean | null;
-            /** @description Of a whole answer that is sent back; not looked into */
+            /** @description Ignored; accepted so that a whole response can be sent back */
             sources?: Record<string, never> | null;
             stopOnFailure?: boolean | null;
         };
         /**
          * settings:updated
-         * @description the settings changed; all of them, as `GET /api/settings` answers
+         * @description the settings changed; `settings` has all of them, as in `GET /api/settings`
          */
         SettingsUpdatedEvent: {
             at: string;
@@ -2694,17 +2697,17 @@ export interface components {
             maxConcurrent: number;
             stopOnFailure: boolean;
         };
-        /** @description A patch as programs are given it. */
+        /** @description A patch for programs. */
         ShownPatch: {
-            /** @description Every file that is changed, as far as there is room for it. */
+            /** @description The changed files, cut off if there are too many. */
             files: components["schemas"]["ChangedFile"][];
-            /** @description Every changed line, as far as there is room for it. */
+            /** @description The patch, cut off if it is too long. */
             patch: string;
-            /** @description Whether there is more. */
+            /** @description Whether something was cut off. */
             truncated: boolean;
         };
         /**
-         * @description Who says so.
+         * @description The source of a value.
          * @enum {string}
          */
         Source: "default" | "config.toml" | "pleach.toml" | "variable";
@@ -2740,14 +2743,14 @@ export interface components {
          * @enum {string}
          */
         TaskAction: "cancel" | "retry";
-        /** @description What is to be changed of a task; what is absent stays. */
+        /** @description Changes to a task; absent fields stay as they are. */
         TaskChanges: {
             dependsOn?: string[] | null;
             description?: string | null;
             labels?: string[] | null;
             /**
              * Format: double
-             * @description The place on the board, lower first
+             * @description The position on the board, lowest first
              */
             position?: number | null;
             priority?: components["schemas"]["Priority"] | null;
@@ -2756,7 +2759,7 @@ export interface components {
         };
         /**
          * task:created
-         * @description a task came onto a board
+         * @description a task was added to a board
          */
         TaskCreatedEvent: {
             at: string;
@@ -2766,7 +2769,7 @@ export interface components {
         };
         /**
          * task:deleted
-         * @description it is gone
+         * @description a task was deleted
          */
         TaskDeletedEvent: {
             at: string;
@@ -2784,13 +2787,13 @@ export interface components {
          */
         TaskStatus: "pending" | "in_progress" | "completed" | "failed" | "skipped" | "cancelled";
         /**
-         * @description Where a task stands, coarsely.
+         * @description The status of a task in a batch.
          * @enum {string}
          */
         TaskStatusWord: "queued" | "waiting" | "limited" | "running" | "completed" | "failed" | "skipped" | "cancelled";
         /**
          * task:updated
-         * @description it changed
+         * @description a task changed
          */
         TaskUpdatedEvent: {
             at: string;
@@ -2862,23 +2865,23 @@ export interface components {
          * @enum {string}
          */
         TaskWord: "pending" | "in_progress" | "queued" | "waiting" | "limited" | "running" | "stopping" | "built" | "completed" | "merged" | "no_changes" | "conflicted" | "invalid" | "failed" | "timed_out" | "blocked" | "skipped" | "cancelled";
-        /** @description Tasks, in the order of their board. */
+        /** @description Tasks, in the order of the board. */
         Tasks: {
             tasks: components["schemas"]["BoardTask"][];
         };
-        /** @description What came of it. */
+        /** @description The result of the request. */
         Told: {
             message: string;
             /** @example started */
             status: string;
         };
         /**
-         * @description What kind of tool an agent uses.
+         * @description The kind of a tool.
          * @enum {string}
          */
         ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "fetch" | "think" | "other";
         /**
-         * @description How the use of a tool ended.
+         * @description The result of a tool call.
          * @enum {string}
          */
         ToolStatus: "ok" | "error" | "denied" | "cancelled";
@@ -2890,10 +2893,10 @@ export interface components {
              * @description Its number, counted from 0.
              */
             line: number;
-            /** @description What it says, for a person. */
+            /** @description Its text, for people. */
             text: string;
             /**
-             * @description What it is.
+             * @description Its type.
              * @example raw
              */
             type: string;
@@ -2902,7 +2905,7 @@ export interface components {
         TranscriptPage: {
             /**
              * Format: int32
-             * @description The attempt; 0 where there was none yet.
+             * @description The attempt; 0 if none has started.
              */
             attempt: number;
             entries: components["schemas"]["TranscriptLine"][];
@@ -2911,16 +2914,16 @@ export interface components {
              * @description The number of the first line of the page.
              */
             from: number;
-            /** @description Whether the attempt has said all it will say. */
+            /** @description Whether the attempt has finished, so that no more lines follow. */
             isOver: boolean;
             /**
              * Format: int64
-             * @description How many lines there are.
+             * @description The total number of lines.
              */
             total: number;
         };
         /**
-         * @description What went wrong, by what is to be done about it.
+         * @description The class of a problem, by what can be done about it.
          * @enum {string}
          */
         Trouble: "limit" | "overload" | "login" | "refused" | "budget" | "context" | "configuration" | "network" | "crash" | "other";
@@ -2939,35 +2942,35 @@ export interface components {
          * @enum {string}
          */
         UnprovedReason: "base_red" | "red" | "trouble";
-        /** @description What an agent took so far in this attempt. */
+        /** @description The usage of an agent so far in this attempt. */
         Usage: {
             /**
              * Format: int64
-             * @description Tokens of the input that came from a cache.
+             * @description Input tokens that were read from a cache.
              * @default 0
              */
             cached?: number;
             /**
              * Format: int64
-             * @description Tokens that it gave to the model.
+             * @description Input tokens.
              * @default 0
              */
             input?: number;
             /**
              * Format: int64
-             * @description Tokens that the model gave back.
+             * @description Output tokens.
              * @default 0
              */
             output?: number;
             /**
              * Format: int64
-             * @description Tokens in all; those that were read from a cache count.
+             * @description All tokens, including those read from a cache.
              * @default 0
              */
             tokens?: number;
             /**
              * Format: double
-             * @description What it cost in dollars, where the agent says so.
+             * @description The cost in dollars, if the agent reports it.
              * @default null
              */
             usd?: number | null;
@@ -3038,7 +3041,7 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description The id of a project, whose `pleach.toml` counts as well */
+                /** @description The id of a project, to include its `pleach.toml` */
                 project?: string;
             };
             header?: never;
@@ -3112,15 +3115,15 @@ export interface operations {
     listBatches: {
         parameters: {
             query?: {
-                /** @description `active` (those that are not over), or `all` */
+                /** @description `active` (unfinished batches), or `all` */
                 status?: "active" | "all";
                 /** @description The id of a project */
                 project?: string;
-                /** @description The one that has this number in the project, whether it is over or not */
+                /** @description The number of a batch in the project, finished or not */
                 number?: number;
-                /** @description At most so many, 1 to 500; 50 if nothing is said */
+                /** @description The maximum number of batches, 1 to 500; 50 by default */
                 limit?: number;
-                /** @description Only those made before this one */
+                /** @description Only batches created before the one with this id */
                 before?: number;
             };
             header?: never;
@@ -4468,11 +4471,11 @@ export interface operations {
     showTranscript: {
         parameters: {
             query?: {
-                /** @description The number of the first line, counted from 0; `tail` or a negative number for the last page. */
+                /** @description The first line, counted from 0; `tail` or a negative number for the last page. */
                 from?: string;
-                /** @description How many lines, 1 to 5000. */
+                /** @description The maximum number of lines, 1 to 5000. */
                 limit?: number;
-                /** @description Which attempt; the last one if nothing is said. */
+                /** @description The attempt; the last one by default. */
                 attempt?: number;
             };
             header?: never;
@@ -5045,11 +5048,11 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                /** @description Go on after the event of this number; `Last-Event-ID` wins. */
+                /** @description Resume after the event with this number; `Last-Event-ID` overrides it. */
                 from?: number;
-                /** @description Those of this project only, and those of none. */
+                /** @description Only events of this project, and those of no project. */
                 project?: string;
-                /** @description Those of this batch only. */
+                /** @description Only events of this batch. */
                 batch?: number;
             };
             header?: {
@@ -5171,7 +5174,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description it is one that `If-None-Match` names */
+            /** @description `If-None-Match` matches */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -6063,7 +6066,7 @@ export interface operations {
     prove: {
         parameters: {
             query: {
-                /** @description Up to 128 letters and digits that were never used before. */
+                /** @description 1 to 128 random letters and digits; use new ones for each request. */
                 nonce: string;
             };
             header?: never;
@@ -6103,7 +6106,7 @@ export interface operations {
     showSettings: {
         parameters: {
             query?: {
-                /** @description The id of a project, whose `pleach.toml` counts as well */
+                /** @description The id of a project, to include its `pleach.toml` */
                 project?: string;
             };
             header?: never;
@@ -6177,7 +6180,7 @@ export interface operations {
     changeSettings: {
         parameters: {
             query?: {
-                /** @description The id of a project, whose `pleach.toml` counts as well */
+                /** @description The id of a project, to include its `pleach.toml` */
                 project?: string;
             };
             header?: never;
