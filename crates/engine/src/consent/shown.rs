@@ -14,13 +14,13 @@ pub struct ConsentChange {
     name: String,
     kind: ConsentKind,
     role: ConsentRole,
-    /// What leads to a file, or why it is asked about each time
+    /// How the file is reached, or why it needs consent each time
     because: Option<String>,
-    /// What the setting or the file was
+    /// The previous value or content
     before: Option<String>,
-    /// What it is now
+    /// The current value or content
     now: Option<String>,
-    /// Whether the contents are left out, because they are long or no text
+    /// Whether the contents are omitted because they are long or not text
     is_cut: bool,
 }
 

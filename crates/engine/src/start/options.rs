@@ -22,7 +22,7 @@ const LONGEST_PROMPT: usize = 100_000;
 /// The longest name, model or command.
 const LONGEST_TEXT: usize = 10_000;
 
-/// What a batch is to be; what is left out is as configured.
+/// Options of a batch; omitted ones are taken from the configuration.
 #[derive(Debug, Default, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[expect(
@@ -30,12 +30,12 @@ const LONGEST_TEXT: usize = 10_000;
     reason = "each is a field of the request that stands for itself"
 )]
 pub struct BatchOptions {
-    /// The ids of the tasks, of one project; they may be of its board and of its plan files
+    /// The ids of the tasks, all of one project, from its board and its plan files
     pub task_ids: Vec<String>,
     pub mode: Option<RunMode>,
-    /// What agents are told besides; the whole of it where it has places such as `{{title}}`
+    /// Additional instructions for the agents, or the whole prompt if it contains placeholders such as `{{title}}`
     pub prompt: Option<String>,
-    /// How many tasks run at once
+    /// The number of tasks that run at once
     #[schema(minimum = 1, maximum = 64)]
     #[serde(deserialize_with = "whole_number")]
     pub max_concurrent: Option<u32>,
@@ -43,7 +43,7 @@ pub struct BatchOptions {
     pub model: Option<String>,
     /// The branch, tag or commit to start from
     pub base: Option<String>,
-    /// Whether a queue goes on without being asked
+    /// Whether a queue starts its next task without approval
     pub auto_approve: Option<bool>,
     pub stop_on_failure: Option<bool>,
     pub conflict_behavior: Option<OnConflict>,
@@ -51,17 +51,17 @@ pub struct BatchOptions {
     /// The command that proves the result
     pub validate: Option<String>,
     pub land: Option<Landing>,
-    /// Whether dependencies that are not named and not done are added
+    /// Whether to add missing dependencies
     pub with_deps: bool,
-    /// Whether the base is said to have what earlier batches did
+    /// Whether to assume that the base contains the work of earlier batches
     pub assume_landed: bool,
     /// Whether each wave is woven and proved before the next starts
     pub waves: bool,
-    /// Whether tasks that declare the same file may run side by side
+    /// Whether tasks that declare the same file may run at the same time
     pub allow_overlap: bool,
-    /// Whether the batch fails where several tasks at once do not work out, instead of running them one at a time
+    /// Whether the batch fails when parallel execution does not work, instead of running the tasks one at a time
     pub no_fallback: bool,
-    /// The share of an earlier phase that must be settled before a later one starts; 0.8 if nothing is said
+    /// The share of a phase that must be completed, skipped or cancelled before a later one starts; 0.8 by default
     #[schema(minimum = 0, maximum = 1)]
     pub phase_threshold: Option<f64>,
     /// Whether a dependency that is not in the plan is an error

@@ -24,25 +24,25 @@ use crate::fault::{ErrorText, Faults};
 use crate::plan_to_run::by_id_in_batch;
 use crate::run::{Rehearsal, RunError, rehearse};
 
-/// What a batch would be; tasks are named by their ids on the board.
+/// A preview of a batch; tasks are identified by their own ids.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchPreview {
-    /// Tasks whose predecessors are all in earlier ones.
+    /// Tasks whose predecessors are all in earlier waves.
     stages: Vec<PreviewStage>,
     /// Tasks that declare the same files; the second of two waits for the first.
     predicted_conflicts: Vec<PredictedView>,
-    /// Dependencies that are neither done nor in the batch.
+    /// Missing dependencies: neither done nor in the batch.
     missing: Vec<MissingNeeds>,
-    /// Tasks that were named and are done.
+    /// Requested tasks that are already done.
     left_out: Vec<String>,
-    /// What is odd and stops nothing.
+    /// Warnings; they do not keep the batch from starting.
     warnings: Vec<Warning>,
-    /// The address that the result would be pushed to; nothing where it would not be.
+    /// The address that the result would be pushed to, if any.
     push_to: Option<String>,
-    /// Whether it starts only with `confirmPush`: this project has never pushed there.
+    /// Whether `confirmPush` is needed, because this project has never pushed to that address.
     push_unconfirmed: bool,
-    /// Why it would not start; consent is asked for when it does.
+    /// Why the batch would not start; consent is checked at the start only.
     refusal: Option<ErrorText>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct MissingNeeds {
     needs: Vec<String>,
 }
 
-/// Something odd.
+/// A warning.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Warning {
     code: &'static str,

@@ -12,12 +12,12 @@ use super::Record;
 use super::wire::usd;
 use crate::database::LoadedBatch;
 
-/// One run of an agent on a task.
+/// An attempt: one run of an agent on a task.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptView {
     pub batch_id: u32,
-    /// What people call that batch.
+    /// The number of the batch in its project.
     #[schema(value_type = u32)]
     pub batch_number: BatchNumber,
     /// Its number within the batch, counted from 1.
@@ -25,13 +25,13 @@ pub struct AttemptView {
     /// The name of the agent.
     pub agent: Option<String>,
     pub started_at: String,
-    /// When its agent ended; none while it is at work.
+    /// When the agent finished; none while it is running.
     pub completed_at: Option<String>,
     pub outcome: AttemptOutcome,
     pub error: Option<String>,
-    /// In dollars, as far as its agent tells.
+    /// In dollars, if the agent reports it.
     pub cost: Option<f64>,
-    /// Both ways, as far as its agent tells.
+    /// Input and output tokens, if the agent reports them.
     pub tokens: Option<u64>,
     pub session_id: Option<String>,
 }

@@ -30,7 +30,7 @@ pub struct Narrator {
     history: Replayed,
 }
 
-/// How many tasks of a batch that completed ended how, and how long it took.
+/// The tasks of a completed batch by outcome, and its duration.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutcomeCounts {

@@ -8,28 +8,28 @@ use utoipa::ToSchema;
 
 use crate::task_ids::TaskIds;
 
-/// The order of a batch's tasks.
+/// The order of the tasks of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderView {
     /// Tasks whose predecessors are all in earlier waves.
     pub waves: Vec<Vec<String>>,
-    /// Who waits for whom.
+    /// The dependencies between tasks.
     pub edges: Vec<EdgeView>,
-    /// The longest chain.
+    /// The longest chain of tasks.
     pub critical_path: Vec<String>,
-    /// What is waited for besides, in order.
+    /// Stages or waves that wait for each other, in order.
     pub stages: Vec<OrderedStage>,
 }
 
 /// A task that waits for another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct EdgeView {
-    /// The one that comes first.
+    /// The task that runs first.
     pub from: String,
-    /// The one that waits.
+    /// The task that waits.
     pub to: String,
-    /// `needs`, or `after` where it starts even if the other fails.
+    /// `needs`, or `after` if the task starts even when the first one fails.
     pub kind: &'static str,
 }
 

@@ -11,24 +11,24 @@ use utoipa::ToSchema;
 use super::Owner;
 use super::replay::Replayed;
 
-/// How many tasks stand where.
+/// The number of tasks by status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressView {
     pub total: usize,
-    /// Those that were merged, or needed no change.
+    /// Tasks that were merged or needed no change.
     pub completed: usize,
     pub failed: usize,
     pub running: usize,
-    /// Those that wait for approval or for their agent are among them.
+    /// Includes tasks that wait for approval or for a usage limit.
     pub queued: usize,
     pub skipped: usize,
     pub cancelled: usize,
-    /// Of the tasks that are over, rounded down.
+    /// The share of finished tasks, rounded down.
     pub percentage: usize,
 }
 
-/// What changes of a batch as a whole while it runs, as a batch has it.
+/// The fields of a batch that change while it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchState {

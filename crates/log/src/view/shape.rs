@@ -27,19 +27,19 @@ use crate::task_ids::TaskIds;
 #[serde(rename_all = "camelCase")]
 pub struct BatchView {
     pub id: u32,
-    /// What people call it: counted from 1 within its project.
+    /// The number of the batch in its project, counted from 1.
     #[schema(value_type = u32)]
     pub number: BatchNumber,
     pub project_id: String,
     pub mode: RunMode,
     pub status: BatchStatusWord,
-    /// Why it failed, or what it is stopping for.
+    /// Why it failed or is stopping.
     pub error: Option<String>,
-    /// Why nothing new starts for now.
+    /// Why no new tasks start for now.
     pub held: Option<String>,
-    /// Whether it is not over and nobody is at it.
+    /// Whether it is unfinished and no process runs it.
     pub interrupted: bool,
-    /// The branch here that the result can be landed in, where there is no server to push to.
+    /// The local branch that the result can be landed on, if there is no remote.
     pub land_into: Option<String>,
     pub tasks: Vec<TaskView>,
     pub settings: SettingsView,
@@ -47,12 +47,12 @@ pub struct BatchView {
     pub main_repo_path: PathBuf,
     pub plan: String,
     pub base: Option<String>,
-    /// The name of its branch, from the start; none where it runs in a folder that is no repository.
+    /// The name of its branch, known from the start; none in a folder that is not a repository.
     pub batch_branch: Option<String>,
-    /// Whether that branch is in the user's repository.
+    /// Whether that branch exists in the user's repository.
     pub has_branch: bool,
     pub pr_url: Option<String>,
-    /// The batches that it builds on and that were not in its base.
+    /// Earlier batches whose work it includes because its base does not.
     pub builds_on: Vec<BuildsOn>,
     pub progress: ProgressView,
     pub validation: ValidationView,
@@ -62,30 +62,30 @@ pub struct BatchView {
     pub created_at: String,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,
-    /// How long somebody ran it, until it ended or now.
+    /// How long it has been running, without interruptions.
     pub seconds: f64,
-    /// How long nobody ran it since it started, until it ended or now.
+    /// How long it was interrupted since it started.
     pub idle_seconds: f64,
-    /// How long agents worked, all together.
+    /// The total working time of its agents.
     pub worked_seconds: f64,
-    /// How long the rest may take, as far as the tasks so far tell.
+    /// The estimated time left, from the durations of finished tasks.
     pub seconds_left: Option<f64>,
     pub estimated_end: Option<String>,
 }
 
-/// The settings that people look for.
+/// The main settings of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingsView {
     pub max_concurrent: usize,
-    /// How many may run at once by now.
+    /// The number of tasks that may run at once now.
     pub concurrent_now: usize,
     pub auto_approve: bool,
     pub stop_on_failure: bool,
     pub conflict_behavior: OnConflict,
 }
 
-/// A task that was left out, and with whom it collides.
+/// A task that was left out, and the tasks it conflicts with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConflictView {
@@ -94,20 +94,20 @@ pub struct ConflictView {
     #[schema(value_type = String)]
     pub key: TaskId,
     pub files: Vec<String>,
-    /// The ids of the tasks that it collides with.
+    /// The ids of the tasks that it conflicts with.
     pub with: Vec<String>,
-    /// Where a person has it laid out, until it is done or given up.
+    /// The folder in which somebody is resolving it.
     pub resolving: Option<ResolvingView>,
 }
 
-/// A conflict that a person resolves.
+/// A conflict that somebody is resolving.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ResolvingView {
     #[schema(value_type = String)]
     pub path: PathBuf,
 }
 
-/// Two tasks that would conflict if both ended as they stand.
+/// Two tasks whose current work would not merge cleanly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PredictedView {

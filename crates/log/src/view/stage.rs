@@ -18,12 +18,12 @@ use super::wire::counted_from_1;
 pub struct StageView {
     /// Its number, counted from 1.
     pub stage: usize,
-    /// The `batch_id` that the execution plan has for it, or the number of the wave.
+    /// The `batch_id` from the execution plan, or the number of the wave.
     pub name: String,
     pub can_parallel: bool,
     pub task_count: usize,
     pub status: BatchStatusWord,
-    /// Whether its tasks run one at a time because several at once did not work out.
+    /// Whether its tasks run one at a time because parallel execution did not work.
     pub fell_back: bool,
     pub merge_status: Option<MergeStatus>,
     pub started_at: Option<String>,

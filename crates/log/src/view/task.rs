@@ -24,48 +24,48 @@ use crate::task_ids::TaskIds;
 pub struct TaskView {
     /// The task's own id, which is the same in every batch.
     pub task_id: String,
-    /// Its id in its plan; where another task of the batch has that, with the name of the plan in front.
+    /// Its id in its plan, prefixed with the name of the plan if another task of the batch has the same id.
     #[schema(value_type = String)]
     pub key: TaskId,
     pub title: String,
-    /// The column of a board that it belongs to.
+    /// The column of the board in which it is shown.
     pub column: BoardColumn,
-    /// The one word that says best where it stands.
+    /// The word for its status on the board.
     pub word: TaskWord,
-    /// What a person can ask of it now.
+    /// What a person can do with it now.
     pub can: Vec<TaskAction>,
     pub status: TaskStatusWord,
-    /// The finer word of where it stands.
+    /// Its detailed status.
     #[schema(value_type = TaskWord)]
     pub state: &'static str,
-    /// The word of how it ended.
+    /// Its outcome.
     pub outcome: Option<TaskOutcome>,
     pub worktree_id: Option<String>,
-    /// Where its worktree is, while there is one.
+    /// The path of its worktree, if it exists.
     #[schema(value_type = Option<String>)]
     pub worktree_path: Option<PathBuf>,
-    /// The name of its branch, from the start; in the user's repository it is only where the task was left out.
+    /// The name of its branch, known from the start; created in the user's repository only if the task is left out.
     pub branch: Option<String>,
-    /// Whether that branch is in the user's repository.
+    /// Whether that branch exists in the user's repository.
     pub has_branch: bool,
     pub session_id: Option<String>,
     pub error: Option<String>,
-    /// How many attempts count: those that a limit or an overload ended do not.
+    /// The number of attempts, without those that a usage limit or an overload ended.
     pub attempts: u32,
-    /// The number of the last one that began, whether it counts or not; 0 for none.
+    /// The number of the last attempt, including those; 0 for none.
     pub last_attempt: u32,
-    /// In dollars, as far as its agent tells.
+    /// In dollars, if the agent reports it.
     pub cost: Option<f64>,
-    /// Both ways, as far as its agent tells.
+    /// Input and output tokens, if the agent reports them.
     pub tokens: Option<u64>,
-    /// The files that a person must consent to before it starts.
+    /// The files that need a person's consent before it starts.
     pub consent: Vec<String>,
     pub files: Vec<String>,
-    /// What holds its agent: `landlock`, `strict`, `none`, or `wrapper: ` and a program.
+    /// The sandbox of its agent: `landlock`, `strict`, `none`, or `wrapper: ` and a program.
     pub sandbox: String,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,
-    /// How long agents worked on it.
+    /// The total working time of its agents.
     pub seconds: f64,
 }
 

@@ -8,29 +8,29 @@ use utoipa::ToSchema;
 
 use pleach_system::text::moment::rfc3339;
 
-/// What the tests say of a batch.
+/// The test results of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationView {
-    /// The command; none where none is set.
+    /// The test command, if one is set.
     pub command: Option<String>,
     pub verdict: Verdict,
-    /// The tree that is proved.
+    /// The tree on which the tests passed.
     pub tree: Option<String>,
-    /// When the tests ran on it, where that was in an earlier batch.
+    /// When the tests ran on it, if that was in an earlier batch.
     pub proved_at: Option<String>,
-    /// Why there is no proof.
+    /// Why the result is not proved.
     pub reason: Option<String>,
     /// Whether the tests fail on the base alone.
     pub base_red: bool,
     pub runs: Vec<RunView>,
-    /// The trees that the tests both failed and passed on.
+    /// Trees on which the tests both failed and passed.
     pub flaky: Vec<String>,
-    /// Why the result did not land, where it did not.
+    /// Why the result did not land, if it did not.
     pub not_landed: Option<String>,
 }
 
-/// What is known of the result.
+/// The verdict on the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -43,25 +43,25 @@ pub enum Verdict {
     Trouble,
 }
 
-/// A run of the tests.
+/// A test run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunView {
-    /// Its number; none where the verdict was remembered.
+    /// Its number; none if the verdict was already known.
     pub number: Option<u32>,
     /// The number of its log.
     #[serde(skip)]
     pub log: Option<u32>,
-    /// When the tests ran whose verdict was remembered.
+    /// When the tests ran, if the verdict was already known.
     pub proved_at: Option<String>,
-    /// How many tasks were woven then.
+    /// The number of tasks in the tested result.
     pub tasks: usize,
     pub tree: String,
     #[schema(value_type = RunWord)]
     pub run: TestResult,
 }
 
-/// How a run of the tests ended.
+/// The result of a test run.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum RunWord {

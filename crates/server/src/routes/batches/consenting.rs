@@ -16,25 +16,25 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(pending_consent))
 }
 
-/// What the next task that waits needs consent to.
+/// The consent that the next waiting task needs.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Pending {
     task_id: String,
     /// The id of the task in its plan
     key: String,
-    /// Sent as `consent` when the task is approved, by a person who consents
+    /// Send this as `consent` when approving the task, once a person has consented
     fingerprint: String,
     changes: Vec<ConsentChange>,
 }
 
-/// An answer that has nothing in it where no task waits for consent.
+/// Empty if no task waits for consent.
 #[derive(Debug, Serialize, ToSchema)]
 struct PendingAnswer {
     pending: Option<Pending>,
 }
 
-/// What the next task that waits needs a person's consent to: the files that tasks before it changed
+/// Shows what the next waiting task needs consent for: the files that earlier tasks changed
 #[utoipa::path(get, path = "/api/batches/{id}/consent", operation_id = "showPendingConsent", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch")),
     responses((status = 200, body = PendingAnswer), (status = 404, body = ErrorBody)))]

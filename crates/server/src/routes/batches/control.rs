@@ -37,7 +37,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(resolve_task))
 }
 
-/// A batch after what was asked for.
+/// The batch after the request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Done {
@@ -47,7 +47,7 @@ struct Done {
     message: String,
 }
 
-/// What was asked for takes its time, and goes on.
+/// The request is still being carried out.
 #[derive(Debug, Serialize, ToSchema)]
 struct UnderWay {
     #[schema(example = "cancelling")]
@@ -57,7 +57,7 @@ struct UnderWay {
     batch: String,
 }
 
-/// A body without anything in it.
+/// An empty object.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
@@ -95,16 +95,16 @@ async fn done(
     })
 }
 
-/// What a person approves.
+/// An approval.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Approval {
-    /// The fingerprint of what `GET /api/batches/{id}/consent` showed, by a person who consents to it; refused if it is
-    /// no longer that
+    /// The fingerprint from `GET /api/batches/{id}/consent`, once a person has consented; refused if it is
+    /// outdated
     consent: Option<String>,
 }
 
-/// Lets the task start that waits for a person
+/// Starts the next task that waits for approval
 #[utoipa::path(post, path = "/api/batches/{id}/approve", operation_id = "approveNext", tag = "batches",
     request_body = Approval,
     params(("id" = u32, Path, description = "The id of the batch")),
@@ -120,7 +120,7 @@ async fn approve(
     done(&app, &headers, id, "approving", work).await
 }
 
-/// Lands the result of a batch that is over
+/// Lands the result of a finished batch
 #[utoipa::path(post, path = "/api/batches/{id}/land", operation_id = "landBatch", tag = "batches",
     request_body = LandingWish,
     params(("id" = u32, Path, description = "The id of the batch"),
@@ -137,7 +137,7 @@ async fn land(
     done(&app, &headers, id, "landing", work).await
 }
 
-/// Goes on with a batch that was interrupted
+/// Resumes an interrupted batch
 #[utoipa::path(post, path = "/api/batches/{id}/resume", operation_id = "resumeBatch", tag = "batches",
     request_body = Nothing,
     params(("id" = u32, Path, description = "The id of the batch")),
@@ -153,7 +153,7 @@ async fn resume(
     done(&app, &headers, id, "resuming", work).await
 }
 
-/// Stops one task, and answers when it is over; its work is kept
+/// Cancels one task and responds when it has stopped; its work is kept
 #[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/cancel", operation_id = "cancelTask", tag = "batches",
     request_body = Nothing,
     params(("id" = u32, Path, description = "The id of the batch"),
@@ -171,7 +171,7 @@ async fn cancel_task(
     done(&app, &headers, id, "cancelling", work).await
 }
 
-/// Tries a task again that did not make it; opens a batch that is over
+/// Retries a task that did not succeed; reopens a finished batch
 #[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/retry", operation_id = "retryTask", tag = "batches",
     request_body = Nothing,
     params(("id" = u32, Path, description = "The id of the batch"),
@@ -188,17 +188,17 @@ async fn retry_task(
     done(&app, &headers, id, "retrying", work).await
 }
 
-/// Whether what was stored by the work may be undone.
+/// Options of a cancellation.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Cancelling {
-    /// Whether the branch of the batch is removed too; its work stays kept
+    /// Whether to remove the batch branch too; its work is kept
     rollback: bool,
 }
 
-/// Stops a batch, and answers when it is over; all work is kept
+/// Cancels a batch and responds when it has stopped; all work is kept
 ///
-/// With `rollback`, the branch of one that is over and has not landed is removed.
+/// With `rollback`, also removes the branch of a finished batch that has not landed.
 #[utoipa::path(post, path = "/api/batches/{id}/cancel", operation_id = "cancelBatch", tag = "batches",
     request_body = Cancelling,
     params(("id" = u32, Path, description = "The id of the batch"),
@@ -220,9 +220,9 @@ async fn cancel(
     done(&app, &headers, id, "cancelling", work).await
 }
 
-/// Has a batch finish what runs and start nothing new; answers at once
+/// Stops a batch: running tasks finish, no others start; responds at once
 ///
-/// The tasks that do not run are cancelled; what merged is proved and lands.
+/// Tasks that have not started are cancelled; merged work is proved and landed.
 #[utoipa::path(post, path = "/api/batches/{id}/stop", operation_id = "stopBatch", tag = "batches",
     request_body = Nothing,
     params(("id" = u32, Path, description = "The id of the batch")),
@@ -248,25 +248,25 @@ struct Resolving {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Action {
-    /// Lay it out in a folder
+    /// Create a folder with the conflict in it
     Start,
-    /// Weave what is there
+    /// Weave the result
     Done,
     /// Leave the task out
     Abort,
 }
 
-/// Where a conflict is laid out.
+/// The folder of a conflict.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct LaidOut {
     path: String,
     files: Vec<ConflictingFile>,
-    /// Whether it was laid out before, and is as it was left.
+    /// Whether the folder existed already; it is unchanged.
     begun_before: bool,
 }
 
-/// Where a conflict is laid out, or the batch after what was done about it.
+/// The folder of the conflict, or the batch after the action.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only the document needs both in one")]
@@ -275,14 +275,14 @@ enum Resolved {
     Batch(Box<Done>),
 }
 
-/// A file that does not merge.
+/// A file that does not merge cleanly.
 #[derive(Debug, Serialize, ToSchema)]
 struct ConflictingFile {
     path: String,
     kind: &'static str,
 }
 
-/// What a person does about a conflict: `start` gives the folder, `done` weaves the result, `abort` leaves it out
+/// Resolves a conflict: `start` creates a folder, `done` weaves the result, `abort` leaves the task out
 #[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/resolve", operation_id = "resolveConflict",
     tag = "batches", request_body = Resolving,
     params(("id" = u32, Path, description = "The id of the batch"),

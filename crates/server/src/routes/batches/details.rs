@@ -38,18 +38,18 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(worktrees))
 }
 
-/// How a patch is wanted.
+/// Options of a patch.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct PatchQuery {
-    /// `ignore` takes lines for the same that differ only in white space
+    /// `ignore` ignores changes in whitespace
     #[serde(default)]
     #[param(inline)]
     whitespace: Whitespace,
 }
 
-/// What a batch changes, as one patch of at most 5 MB
+/// Shows the changes of a batch, as one patch of at most 5 MB
 #[utoipa::path(get, path = "/api/batches/{id}/diff", operation_id = "showBatchDiff", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch"), PatchQuery),
     responses((status = 200, body = ShownPatch),
@@ -66,7 +66,7 @@ async fn diff(
     patch.await.map(Json)
 }
 
-/// What a task changed, as one patch of at most 5 MB
+/// Shows the changes of a task, as one patch of at most 5 MB
 #[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/diff", operation_id = "showTaskDiff", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), PatchQuery),
@@ -96,7 +96,7 @@ fn of_patch(error: PatchError) -> Refusal {
     }
 }
 
-/// In which order the tasks of a batch run
+/// Shows the order of the tasks of a batch
 #[utoipa::path(get, path = "/api/batches/{id}/plan", operation_id = "showBatchPlan", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch")),
     responses((status = 200, body = OrderView),
@@ -112,32 +112,32 @@ async fn plan(
     order.await.map(Json)
 }
 
-/// Which part of what a run of the tests printed is wanted.
+/// The requested part of the output of a test run.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct LogPartQuery {
-    /// The number of the run; the last one if nothing is said
+    /// The number of the run; the last one by default
     run: Option<u32>,
-    /// The first byte; as much of the end as fits if nothing is said
+    /// The first byte; by default as much of the end as fits
     #[param(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     from: Option<u32>,
-    /// How many bytes, at most 1 MiB
+    /// The number of bytes, at most 1 MiB
     #[param(minimum = 1, maximum = 1_048_576)]
     limit: Option<u64>,
 }
 
-/// What the tests say of a batch, and what they printed.
+/// The test results of a batch and their output.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Validated {
     #[serde(flatten)]
     validation: ValidationView,
-    /// What a run printed, where one ran.
+    /// The output of a run, if there was one.
     log: Option<LogPart>,
 }
 
-/// A part of what a run of the tests printed, of whole letters.
+/// A part of the output of a test run, cut at whole characters.
 #[derive(Debug, Serialize, ToSchema)]
 struct LogPart {
     run: u32,
@@ -145,12 +145,12 @@ struct LogPart {
     from: u64,
     /// The byte after the last one.
     to: u64,
-    /// How many there are.
+    /// The total number of bytes.
     total: u64,
     text: String,
 }
 
-/// What the tests say of a batch, with what they printed page by page
+/// Shows the test results of a batch and a page of their output
 #[utoipa::path(get, path = "/api/batches/{id}/validation", operation_id = "showValidation", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch"), LogPartQuery),
     responses((status = 200, body = Validated),
@@ -269,7 +269,7 @@ struct Worktrees {
 #[serde(rename_all = "camelCase")]
 struct WorktreeView {
     path: String,
-    /// The id of the task that it is for, if it is for one.
+    /// The id of its task, if it has one.
     task_id: Option<String>,
     /// The id of that task in its plan.
     key: Option<String>,
@@ -277,12 +277,12 @@ struct WorktreeView {
     head: Option<String>,
     /// `in_use`, `left`, `resolving`, `half_made`, `going`, `folder_gone` or `unregistered`.
     state: &'static str,
-    /// Whether its files are there.
+    /// Whether its files exist.
     exists: bool,
     seconds: Option<u64>,
 }
 
-/// The worktrees that a batch has, or left behind
+/// Lists the worktrees of a batch, including leftover ones
 #[utoipa::path(get, path = "/api/batches/{id}/worktrees", operation_id = "listWorktrees", tag = "batches",
     params(("id" = u32, Path, description = "The id of the batch")),
     responses((status = 200, body = Worktrees),

@@ -8,9 +8,9 @@ use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::Body;
 
-/// What a batch of tasks would be; nothing is started or written
+/// Previews a batch of tasks; nothing is started or written
 ///
-/// What would keep it from starting is told as `refusal`; only tasks that are unknown, and requests that are malformed,
+/// What would keep it from starting is in `refusal`; only unknown tasks and malformed requests
 /// are errors.
 #[utoipa::path(post, path = "/api/batches/preview", operation_id = "previewBatch", tag = "batches",
     request_body = BatchOptions,

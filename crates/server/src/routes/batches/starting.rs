@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::hosting::aside;
 use crate::input::{Body, Id, PathParams, check_id};
 
-/// Makes a batch of tasks and starts it
+/// Creates a batch of tasks and starts it
 #[utoipa::path(post, path = "/api/batches", operation_id = "startBatch", tag = "batches", request_body = BatchOptions,
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~][ -~]*$",
         description = "1 to 200 printable ASCII characters; the same key and body create only one batch within 7 days")),
@@ -28,7 +28,7 @@ pub(super) async fn start(
     started(&app, options, key).await
 }
 
-/// Runs one task alone
+/// Runs a single task
 #[utoipa::path(post, path = "/api/tasks/{id}/run", operation_id = "runTask", tag = "batches",
     request_body = BatchOptions,
     params(("id" = inline(Id), Path, description = "The id of the task"),
