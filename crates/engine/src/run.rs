@@ -296,7 +296,7 @@ impl Prepared {
             created_at: 0,
             events,
         };
-        Narrator::before(&self.state, &loaded, u64::MAX).expect("a record is read as it is written")
+        Narrator::before(&loaded, u64::MAX).expect("a record is read as it is written")
     }
 
     pub fn titles(&self) -> HashMap<TaskId, String> {

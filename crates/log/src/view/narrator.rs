@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::TaskOutcome;
-use pleach_system::state_folder::StateFolder;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -15,13 +14,12 @@ use super::progress::{BatchState, seconds};
 use super::replay::Replayed;
 use super::task::{TaskNames, draw_task};
 use super::wire::{name_tasks, wire_in, worktree_id};
-use super::{Owner, Record, Surroundings, ViewError};
+use super::{Owner, Record, ViewError};
 use crate::database::{LoadedBatch, StoredEvent};
 
 /// Somebody who has followed a batch and tells what happens to it.
 #[derive(Debug)]
 pub struct Narrator {
-    state: StateFolder,
     project: String,
     repository: PathBuf,
     plan: String,
@@ -47,10 +45,9 @@ pub struct OutcomeCounts {
 
 impl Narrator {
     /// One who has followed a stored batch up to the event of that number, and not that one.
-    pub fn before(state: &StateFolder, loaded: &LoadedBatch, seq: u64) -> Result<Self, ViewError> {
+    pub fn before(loaded: &LoadedBatch, seq: u64) -> Result<Self, ViewError> {
         let record = Record::of(loaded)?;
         let mut narrator = Self {
-            state: state.clone(),
             project: loaded.project.clone(),
             repository: loaded.repository.clone(),
             plan: loaded.plan.clone(),
@@ -114,14 +111,8 @@ impl Narrator {
 
     /// Adds the task as it stands after an event.
     fn tell_task(&self, stored: &StoredEvent, position: usize, data: &mut Value) {
-        let (record, number) = (&self.record, stored.number);
-        let surroundings = Surroundings {
-            worktrees: &record.worktrees(&self.state, &self.project, number),
-            owner: Owner::Alive,
-            now: stored.at,
-        };
-        let of_batch = (record, &self.names);
-        let task = draw_task(number, &self.history, position, of_batch, &surroundings);
+        let (number, of_batch) = (stored.number, (&self.record, &self.names));
+        let task = draw_task(number, &self.history, position, of_batch, stored.at);
         if data.get("worktreeId").is_some() {
             data["worktreeId"] = json!(worktree_id(number, &self.names.segments[position]));
         }
@@ -130,6 +121,11 @@ impl Narrator {
             data["outcome"] = json!(task.outcome);
         }
         data["task"] = json!(task);
+        // An event tells the same whenever it is told; what is on the disk then, answers tell.
+        data["task"]
+            .as_object_mut()
+            .expect("it is one")
+            .remove("worktreePath");
     }
 
     fn counts(&self) -> OutcomeCounts {

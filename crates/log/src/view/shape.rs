@@ -163,7 +163,10 @@ pub(super) fn draw(
     let ids = &names.ids;
     let conflict = |(task, segment): (_, &String)| conflict_of(task, segment, ids, surroundings);
     let (number, of_batch) = (loaded.number, (record, names));
-    let draw = |at| draw_task(number, history, at, of_batch, surroundings);
+    let draw = |at: usize| TaskView {
+        worktree_path: worktree_of(&batch.tasks[at], &names.segments[at], record, surroundings),
+        ..draw_task(number, history, at, of_batch, surroundings.now)
+    };
     let state = BatchState::of(history, surroundings.owner, surroundings.now);
     BatchView {
         id: loaded.id,
@@ -209,6 +212,21 @@ pub(super) fn draw(
         estimated_end: state.estimated_end,
         tasks: (0..batch.tasks.len()).map(draw).collect(),
     }
+}
+
+/// Where a task works or worked, while that is there.
+fn worktree_of(
+    task: &BatchTask,
+    segment: &str,
+    record: &Record,
+    surroundings: &Surroundings<'_>,
+) -> Option<PathBuf> {
+    let usual = || Some(surroundings.worktrees.join(format!("task-{segment}")));
+    let found = match &record.folder {
+        Some(folder) if record.is_in_place() => Some(folder.0.clone()),
+        _ => usual().filter(|worktree| worktree.is_dir()),
+    };
+    found.filter(|_| task.attempts > 0)
 }
 
 /// The gaps in which nobody ran a batch that started.

@@ -12,10 +12,10 @@ use pleach_system::text::moment::rfc3339;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::Record;
 use super::progress::seconds;
 use super::replay::Replayed;
 use super::wire::{usd, worktree_id};
-use super::{Record, Surroundings};
 use crate::task_ids::TaskIds;
 
 /// A task of a batch.
@@ -78,13 +78,13 @@ pub(super) struct TaskNames {
     pub(super) segments: Vec<String>,
 }
 
-/// Draws a task of a replayed batch.
+/// Draws a task of a replayed batch, without its worktree: that is looked for on the disk.
 pub(super) fn draw_task(
     batch: BatchNumber,
     history: &Replayed,
     position: usize,
     (record, names): (&Record, &TaskNames),
-    surroundings: &Surroundings<'_>,
+    now: u64,
 ) -> TaskView {
     let (task, times) = (
         &history.batch.tasks[position],
@@ -98,7 +98,6 @@ pub(super) fn draw_task(
     let outcome = task.state.ending().map(TaskOutcome::from);
     let Standing { column, word } = Standing::in_batch(status, outcome);
     let has_begun = task.attempts > 0;
-    let worktree = surroundings.worktrees.join(format!("task-{segment}"));
     let published = task.published.as_ref().map(|(branch, _)| branch.clone());
     let usual = || record.branches.task(batch, segment, &title);
     TaskView {
@@ -111,11 +110,7 @@ pub(super) fn draw_task(
         state: task.state.as_str(),
         outcome,
         worktree_id: has_begun.then(|| worktree_id(batch, segment)),
-        worktree_path: match &record.folder {
-            Some(folder) if record.is_in_place() => Some(folder.0.clone()),
-            _ => Some(worktree).filter(|worktree| worktree.is_dir()),
-        }
-        .filter(|_| has_begun),
+        worktree_path: None,
         branch: published.or_else(|| (!record.is_in_place()).then(usual)),
         has_branch: task.published.is_some(),
         session_id: task.session.clone(),
@@ -129,7 +124,7 @@ pub(super) fn draw_task(
         sandbox: record.sandbox.label(),
         started_at: times.started_at.map(rfc3339),
         completed_at: times.ended_at.map(rfc3339),
-        seconds: seconds(times.worked_until(surroundings.now)),
+        seconds: seconds(times.worked_until(now)),
         title,
     }
 }

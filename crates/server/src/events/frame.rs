@@ -9,7 +9,6 @@ use axum::body::Bytes;
 use pleach_log::database::{Database, DatabaseError, LogEntry, Logged, StoredEvent, now};
 use pleach_log::tails::{LiveAttempt, LiveBatch};
 use pleach_log::view::{Narrator, board_wire, usd, wire, worktree_id};
-use pleach_system::state_folder::StateFolder;
 use pleach_system::text::moment::rfc3339;
 use serde_json::{Value, json};
 
@@ -39,20 +38,12 @@ pub(super) struct Frame {
 }
 
 /// Those who tell of batches, each where its batch stands.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Narrators {
-    state: StateFolder,
     of: HashMap<u32, Narrator>,
 }
 
 impl Narrators {
-    pub(super) fn new(state: &StateFolder) -> Self {
-        Self {
-            state: state.clone(),
-            of: HashMap::new(),
-        }
-    }
-
     /// The entry as a frame; entries come in the order of the log.
     pub(super) fn frame(&mut self, database: &Database, entry: LogEntry) -> Frame {
         let (name, data) = match &entry.what {
@@ -71,7 +62,7 @@ impl Narrators {
         let batch = stored.batch;
         let known = self.of.remove(&batch).or_else(|| {
             let loaded = database.load(batch).ok().flatten()?;
-            Narrator::before(&self.state, &loaded, stored.seq).ok()
+            Narrator::before(&loaded, stored.seq).ok()
         });
         let Some(mut narrator) = known else {
             // Less is told of a batch that nobody understands, but it is told.

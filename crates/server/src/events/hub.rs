@@ -188,7 +188,7 @@ impl Look {
         Ok(Self {
             database,
             version: None,
-            narrators: Narrators::new(&shared.state),
+            narrators: Narrators::default(),
             tails: Tails::new(&shared.state),
             looked_at_tails: None,
         })

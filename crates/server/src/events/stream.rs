@@ -215,7 +215,7 @@ impl Past {
     fn open(app: &App) -> Result<Self, DatabaseError> {
         Ok(Self {
             database: Database::open(&app.state)?,
-            narrators: Narrators::new(&app.state),
+            narrators: Narrators::default(),
         })
     }
 

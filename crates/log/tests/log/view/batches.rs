@@ -478,3 +478,19 @@ fn a_stored_batch_is_shown_with_its_owner_and_its_worktrees() {
     assert_eq!(load().tasks[0].worktree_path, None);
     assert_eq!(BatchView::load(&state, &database, 99).unwrap(), None);
 }
+
+#[test]
+fn tasks_that_work_in_the_users_folder_have_that_and_no_branches() {
+    let mut loaded = loaded(&design("1 2"), &[(0, BEGUN), (1, started("1", 1))]);
+    let mut record: Value = loaded.record.parse().unwrap();
+    record["place"] = json!("in_place");
+    record["folder"] = json!("/somewhere");
+    loaded.record = record.to_string();
+    let drawn = json!(view(&loaded, 2, Owner::Alive));
+    let first = task(&drawn, "1");
+    assert_eq!(
+        (&first["worktreePath"], &first["branch"]),
+        (&json!("/somewhere"), &Value::Null)
+    );
+    assert_eq!(task(&drawn, "2")["worktreePath"], Value::Null);
+}

@@ -13,7 +13,6 @@ use pleach_engine::board::{BoardTask, LastBatch};
 use pleach_log::database::{BoardEvent, LoadedBatch, StoredEvent};
 use pleach_log::tails::{LiveAttempt, LiveBatch};
 use pleach_log::view::{Narrator, board_wire};
-use pleach_system::state_folder::StateFolder;
 use serde_json::{Value, json};
 
 use super::super::frame;
@@ -43,7 +42,6 @@ fn loaded() -> LoadedBatch {
 
 /// Every event of a batch as it is sent.
 fn of_batches() -> Vec<(String, Value)> {
-    let state = StateFolder::at(tempfile::tempdir().unwrap().path()).unwrap();
     let loaded = loaded();
     let task = |event| Event::Task {
         task: TaskId::new("1"),
@@ -59,7 +57,7 @@ fn of_batches() -> Vec<(String, Value)> {
             at: 1,
             event,
         };
-        let mut narrator = Narrator::before(&state, &loaded, 0).unwrap();
+        let mut narrator = Narrator::before(&loaded, 0).unwrap();
         let (name, data) = narrator.tell(&stored);
         (name.to_owned(), data)
     });
