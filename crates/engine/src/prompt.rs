@@ -180,8 +180,8 @@ mod tests {
         for part in [
             "phase 2: Walls",
             "- it stands",
-            "touch: wall.md",
-            "Leave TODO.md",
+            "change: wall.md",
+            "Do not edit TODO.md",
         ] {
             assert!(prompt.contains(part), "{part}");
         }

@@ -43,7 +43,7 @@ fn a_reason_at_the_end_counts_and_is_shown() {
 #[test]
 fn an_agent_that_is_asked_finds_its_worktree_and_the_question() {
     let shell = "prompt=$(cat); echo x > ignored.log; \
-                 case $prompt in *'without having changed a file'*) test -n \"$PLEACH_CONTINUES\" && echo login > login.txt;; esac";
+                 case $prompt in *'without changing any file'*) test -n \"$PLEACH_CONTINUES\" && echo login > login.txt;; esac";
     let scene = Scene::with(RULE, "- [ ] 1.1 Add a login\n", shell);
     scene.repo.write(".gitignore", "ignored.log\n");
     scene.repo.commit("ignore logs");

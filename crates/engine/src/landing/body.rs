@@ -400,7 +400,7 @@ fn table(out: &mut String, tasks: &[&TaskAccount]) {
             task.time.map(time).unwrap_or_default(),
         )
     };
-    let rest = |count| format!("\n{} more are included.\n", number(count, "task"));
+    let rest = |count| format!("\n{} are included.\n", number(count, "more task"));
     fill(out, tasks.iter().map(row), TABLE_END, rest);
 }
 
@@ -431,7 +431,7 @@ fn folded(out: &mut String, tasks: &[&TaskAccount], end: usize) {
     };
     let rest = |count| {
         format!(
-            "\nThe prompts of {} more are not shown.\n",
+            "\nThe prompts of {} are not shown.\n",
             number(count, "task")
         )
     };

@@ -374,7 +374,7 @@ fn a_turn_that_ends_in_mid_work_is_not_taken_for_done() {
     talk.answer("session/prompt", usage(100));
     let asked = talk.story.written.last().unwrap();
     let words = asked["params"]["prompt"][0]["text"].as_str().unwrap();
-    assert!(words.contains("go on"), "{words}");
+    assert!(words.contains("continue where you left off"), "{words}");
     talk.say("All done.");
     talk.answer("session/prompt", usage(50));
     let told = talk.ends("Completed \"All done.\"");

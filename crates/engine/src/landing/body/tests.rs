@@ -390,12 +390,12 @@ fn much_is_cut_by_whole_pieces_and_counted() {
     // The last item says how many are missing.
     assert!(told(900 - (seen.items - 1), " more; "), "{}", seen.items);
     assert!(
-        told(2_000 - (seen.rows.len() - 1), " tasks more are"),
+        told(2_000 - (seen.rows.len() - 1), " more tasks are"),
         "{}",
         seen.rows.len()
     );
     assert!(
-        told(2_000 - seen.blocks, " tasks was left away"),
+        told(2_000 - seen.blocks, " tasks are not shown"),
         "{}",
         seen.blocks
     );
