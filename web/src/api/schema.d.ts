@@ -28,7 +28,7 @@ export interface paths {
         /** Lists unfinished batches, of this server and of terminals; `?status=all` lists all */
         get: operations["listBatches"];
         put?: never;
-        /** Makes a batch of tasks and starts it */
+        /** Creates a batch of tasks and starts it */
         post: operations["startBatch"];
         delete?: never;
         options?: never;
@@ -46,8 +46,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a batch of tasks would be; nothing is started or written
-         * @description What would keep it from starting is told as `refusal`; only tasks that are unknown, and requests that are malformed,
+         * Previews a batch of tasks; nothing is started or written
+         * @description What would keep it from starting is in `refusal`; only unknown tasks and malformed requests
          *     are errors.
          */
         post: operations["previewBatch"];
@@ -83,7 +83,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lets the task start that waits for a person */
+        /** Starts the next task that waits for approval */
         post: operations["approveNext"];
         delete?: never;
         options?: never;
@@ -101,8 +101,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stops a batch, and answers when it is over; all work is kept
-         * @description With `rollback`, the branch of one that is over and has not landed is removed.
+         * Cancels a batch and responds when it has stopped; all work is kept
+         * @description With `rollback`, also removes the branch of a finished batch that has not landed.
          */
         post: operations["cancelBatch"];
         delete?: never;
@@ -118,7 +118,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the next task that waits needs a person's consent to: the files that tasks before it changed */
+        /** Shows what the next waiting task needs consent for: the files that earlier tasks changed */
         get: operations["showPendingConsent"];
         put?: never;
         post?: never;
@@ -135,7 +135,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a batch changes, as one patch of at most 5 MB */
+        /** Shows the changes of a batch, as one patch of at most 5 MB */
         get: operations["showBatchDiff"];
         put?: never;
         post?: never;
@@ -154,7 +154,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lands the result of a batch that is over */
+        /** Lands the result of a finished batch */
         post: operations["landBatch"];
         delete?: never;
         options?: never;
@@ -169,7 +169,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** In which order the tasks of a batch run */
+        /** Shows the order of the tasks of a batch */
         get: operations["showBatchPlan"];
         put?: never;
         post?: never;
@@ -188,7 +188,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Goes on with a batch that was interrupted */
+        /** Resumes an interrupted batch */
         post: operations["resumeBatch"];
         delete?: never;
         options?: never;
@@ -206,8 +206,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Has a batch finish what runs and start nothing new; answers at once
-         * @description The tasks that do not run are cancelled; what merged is proved and lands.
+         * Stops a batch: running tasks finish, no others start; responds at once
+         * @description Tasks that have not started are cancelled; merged work is proved and landed.
          */
         post: operations["stopBatch"];
         delete?: never;
@@ -225,7 +225,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stops one task, and answers when it is over; its work is kept */
+        /** Cancels one task and responds when it has stopped; its work is kept */
         post: operations["cancelTask"];
         delete?: never;
         options?: never;
@@ -240,7 +240,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a task changed, as one patch of at most 5 MB */
+        /** Shows the changes of a task, as one patch of at most 5 MB */
         get: operations["showTaskDiff"];
         put?: never;
         post?: never;
@@ -280,7 +280,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a person does about a conflict: `start` gives the folder, `done` weaves the result, `abort` leaves it out */
+        /** Resolves a conflict: `start` creates a folder, `done` weaves the result, `abort` leaves the task out */
         post: operations["resolveConflict"];
         delete?: never;
         options?: never;
@@ -297,7 +297,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tries a task again that did not make it; opens a batch that is over */
+        /** Retries a task that did not succeed; reopens a finished batch */
         post: operations["retryTask"];
         delete?: never;
         options?: never;
@@ -312,7 +312,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the tests say of a batch, with what they printed page by page */
+        /** Shows the test results of a batch and a page of their output */
         get: operations["showValidation"];
         put?: never;
         post?: never;
@@ -329,7 +329,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The worktrees that a batch has, or left behind */
+        /** Lists the worktrees of a batch, including leftover ones */
         get: operations["listWorktrees"];
         put?: never;
         post?: never;
@@ -679,7 +679,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Runs one task alone */
+        /** Runs a single task */
         post: operations["runTask"];
         delete?: never;
         options?: never;
@@ -757,11 +757,11 @@ export interface components {
         Agents: {
             agents: components["schemas"]["AgentFound"][];
         };
-        /** @description What a person approves. */
+        /** @description An approval. */
         Approval: {
             /**
-             * @description The fingerprint of what `GET /api/batches/{id}/consent` showed, by a person who consents to it; refused if it is
-             *     no longer that
+             * @description The fingerprint from `GET /api/batches/{id}/consent`, once a person has consented; refused if it is
+             *     outdated
              * @default null
              */
             consent?: string | null;
@@ -771,7 +771,7 @@ export interface components {
          * @enum {string}
          */
         AttemptOutcome: "running" | "stopping" | "built" | "limited" | "overloaded" | "asked_again" | "interrupted" | "lost" | "no_changes" | "merged" | "conflicted" | "invalid" | "failed" | "timed_out" | "blocked" | "cancelled";
-        /** @description One run of an agent on a task. */
+        /** @description An attempt: one run of an agent on a task. */
         AttemptView: {
             /** @description The name of the agent. */
             agent?: string | null;
@@ -784,14 +784,14 @@ export interface components {
             batchId: number;
             /**
              * Format: int32
-             * @description What people call that batch.
+             * @description The number of the batch in its project.
              */
             batchNumber: number;
-            /** @description When its agent ended; none while it is at work. */
+            /** @description When the agent finished; none while it is running. */
             completedAt?: string | null;
             /**
              * Format: double
-             * @description In dollars, as far as its agent tells.
+             * @description In dollars, if the agent reports it.
              */
             cost?: number | null;
             error?: string | null;
@@ -800,7 +800,7 @@ export interface components {
             startedAt: string;
             /**
              * Format: int64
-             * @description Both ways, as far as its agent tells.
+             * @description Input and output tokens, if the agent reports them.
              */
             tokens?: number | null;
         };
@@ -989,22 +989,22 @@ export interface components {
             doubt: components["schemas"]["UnprovedReason"];
             reason: string;
         };
-        /** @description What a batch is to be; what is left out is as configured. */
+        /** @description Options of a batch; omitted ones are taken from the configuration. */
         BatchOptions: {
             /** @default null */
             agent?: string | null;
             /**
-             * @description Whether tasks that declare the same file may run side by side
+             * @description Whether tasks that declare the same file may run at the same time
              * @default false
              */
             allowOverlap?: boolean;
             /**
-             * @description Whether the base is said to have what earlier batches did
+             * @description Whether to assume that the base contains the work of earlier batches
              * @default false
              */
             assumeLanded?: boolean;
             /**
-             * @description Whether a queue goes on without being asked
+             * @description Whether a queue starts its next task without approval
              * @default null
              */
             autoApprove?: boolean | null;
@@ -1029,7 +1029,7 @@ export interface components {
             land?: components["schemas"]["Landing"] | null;
             /**
              * Format: int32
-             * @description How many tasks run at once
+             * @description The number of tasks that run at once
              * @default null
              */
             maxConcurrent?: number | null;
@@ -1040,18 +1040,18 @@ export interface components {
             /** @default null */
             model?: string | null;
             /**
-             * @description Whether the batch fails where several tasks at once do not work out, instead of running them one at a time
+             * @description Whether the batch fails when parallel execution does not work, instead of running the tasks one at a time
              * @default false
              */
             noFallback?: boolean;
             /**
              * Format: double
-             * @description The share of an earlier phase that must be settled before a later one starts; 0.8 if nothing is said
+             * @description The share of a phase that must be completed, skipped or cancelled before a later one starts; 0.8 by default
              * @default null
              */
             phaseThreshold?: number | null;
             /**
-             * @description What agents are told besides; the whole of it where it has places such as `{{title}}`
+             * @description Additional instructions for the agents, or the whole prompt if it contains placeholders such as `{{title}}`
              * @default null
              */
             prompt?: string | null;
@@ -1063,7 +1063,7 @@ export interface components {
              */
             strict?: boolean;
             /**
-             * @description The ids of the tasks, of one project; they may be of its board and of its plan files
+             * @description The ids of the tasks, all of one project, from its board and its plan files
              * @default []
              */
             taskIds?: string[];
@@ -1078,7 +1078,7 @@ export interface components {
              */
             waves?: boolean;
             /**
-             * @description Whether dependencies that are not named and not done are added
+             * @description Whether to add missing dependencies
              * @default false
              */
             withDeps?: boolean;
@@ -1093,22 +1093,22 @@ export interface components {
             batchId: number;
             pairs: components["schemas"]["PredictedView"][];
         };
-        /** @description What a batch would be; tasks are named by their ids on the board. */
+        /** @description A preview of a batch; tasks are identified by their own ids. */
         BatchPreview: {
-            /** @description Tasks that were named and are done. */
+            /** @description Requested tasks that are already done. */
             leftOut: string[];
-            /** @description Dependencies that are neither done nor in the batch. */
+            /** @description Missing dependencies: neither done nor in the batch. */
             missing: components["schemas"]["MissingNeeds"][];
             /** @description Tasks that declare the same files; the second of two waits for the first. */
             predictedConflicts: components["schemas"]["PredictedView"][];
-            /** @description The address that the result would be pushed to; nothing where it would not be. */
+            /** @description The address that the result would be pushed to, if any. */
             pushTo?: string | null;
-            /** @description Whether it starts only with `confirmPush`: this project has never pushed there. */
+            /** @description Whether `confirmPush` is needed, because this project has never pushed to that address. */
             pushUnconfirmed: boolean;
             refusal?: components["schemas"]["ErrorText"] | null;
-            /** @description Tasks whose predecessors are all in earlier ones. */
+            /** @description Tasks whose predecessors are all in earlier waves. */
             stages: components["schemas"]["PreviewStage"][];
-            /** @description What is odd and stops nothing. */
+            /** @description Warnings; they do not keep the batch from starting. */
             warnings: components["schemas"]["Warning"][];
         };
         /**
@@ -1250,7 +1250,7 @@ export interface components {
             batch?: null | components["schemas"]["BatchState"];
             batchId: number;
         };
-        /** @description What changes of a batch as a whole while it runs, as a batch has it. */
+        /** @description The fields of a batch that change while it runs. */
         BatchState: {
             completedAt?: string | null;
             error?: string | null;
@@ -1602,36 +1602,36 @@ export interface components {
         /** @description A batch. */
         BatchView: {
             base?: string | null;
-            /** @description The name of its branch, from the start; none where it runs in a folder that is no repository. */
+            /** @description The name of its branch, known from the start; none in a folder that is not a repository. */
             batchBranch?: string | null;
-            /** @description The batches that it builds on and that were not in its base. */
+            /** @description Earlier batches whose work it includes because its base does not. */
             buildsOn: components["schemas"]["BuildsOn"][];
             completedAt?: string | null;
             conflicts: components["schemas"]["ConflictView"][];
             createdAt: string;
-            /** @description Why it failed, or what it is stopping for. */
+            /** @description Why it failed or is stopping. */
             error?: string | null;
             estimatedEnd?: string | null;
-            /** @description Whether that branch is in the user's repository. */
+            /** @description Whether that branch exists in the user's repository. */
             hasBranch: boolean;
-            /** @description Why nothing new starts for now. */
+            /** @description Why no new tasks start for now. */
             held?: string | null;
             /** Format: int32 */
             id: number;
             /**
              * Format: double
-             * @description How long nobody ran it since it started, until it ended or now.
+             * @description How long it was interrupted since it started.
              */
             idleSeconds: number;
-            /** @description Whether it is not over and nobody is at it. */
+            /** @description Whether it is unfinished and no process runs it. */
             interrupted: boolean;
-            /** @description The branch here that the result can be landed in, where there is no server to push to. */
+            /** @description The local branch that the result can be landed on, if there is no remote. */
             landInto?: string | null;
             mainRepoPath: string;
             mode: components["schemas"]["RunMode"];
             /**
              * Format: int32
-             * @description What people call it: counted from 1 within its project.
+             * @description The number of the batch in its project, counted from 1.
              */
             number: number;
             plan: string;
@@ -1641,12 +1641,12 @@ export interface components {
             projectId: string;
             /**
              * Format: double
-             * @description How long somebody ran it, until it ended or now.
+             * @description How long it has been running, without interruptions.
              */
             seconds: number;
             /**
              * Format: double
-             * @description How long the rest may take, as far as the tasks so far tell.
+             * @description The estimated time left, from the durations of finished tasks.
              */
             secondsLeft?: number | null;
             settings: components["schemas"]["SettingsView"];
@@ -1657,7 +1657,7 @@ export interface components {
             validation: components["schemas"]["ValidationView"];
             /**
              * Format: double
-             * @description How long agents worked, all together.
+             * @description The total working time of its agents.
              */
             workedSeconds: number;
         };
@@ -1733,10 +1733,10 @@ export interface components {
             /** @description The tasks whose work is used. */
             tasks: string[];
         };
-        /** @description Whether what was stored by the work may be undone. */
+        /** @description Options of a cancellation. */
         Cancelling: {
             /**
-             * @description Whether the branch of the batch is removed too; its work stays kept
+             * @description Whether to remove the batch branch too; its work is kept
              * @default false
              */
             rollback?: boolean;
@@ -1773,33 +1773,33 @@ export interface components {
              */
             retryAfterMs?: number | null;
         };
-        /** @description A task that was left out, and with whom it collides. */
+        /** @description A task that was left out, and the tasks it conflicts with. */
         ConflictView: {
             files: string[];
             /** @description Its key in the batch. */
             key: string;
             resolving?: components["schemas"]["ResolvingView"] | null;
             taskId: string;
-            /** @description The ids of the tasks that it collides with. */
+            /** @description The ids of the tasks that it conflicts with. */
             with: string[];
         };
-        /** @description A file that does not merge. */
+        /** @description A file that does not merge cleanly. */
         ConflictingFile: {
             kind: string;
             path: string;
         };
         /** @description A setting or a file that controls agents or Pleach, and how it differs from what was consented to. */
         ConsentChange: {
-            /** @description What leads to a file, or why it is asked about each time */
+            /** @description How the file is reached, or why it needs consent each time */
             because?: string | null;
-            /** @description What the setting or the file was */
+            /** @description The previous value or content */
             before?: string | null;
-            /** @description Whether the contents are left out, because they are long or no text */
+            /** @description Whether the contents are omitted because they are long or not text */
             isCut: boolean;
             kind: components["schemas"]["ConsentKind"];
             /** @description The name of the setting, or the path of the file */
             name: string;
-            /** @description What it is now */
+            /** @description The current value or content */
             now?: string | null;
             role: components["schemas"]["ConsentRole"];
             what: components["schemas"]["ConsentSubject"];
@@ -1823,18 +1823,18 @@ export interface components {
              */
             consent?: string | null;
         };
-        /** @description A batch after what was asked for. */
+        /** @description The batch after the request. */
         Done: components["schemas"]["BatchView"] & {
             /** @description What was done, for people. */
             message: string;
         };
         /** @description A task that waits for another. */
         EdgeView: {
-            /** @description The one that comes first. */
+            /** @description The task that runs first. */
             from: string;
-            /** @description `needs`, or `after` where it starts even if the other fails. */
+            /** @description `needs`, or `after` if the task starts even when the first one fails. */
             kind: string;
-            /** @description The one that waits. */
+            /** @description The task that waits. */
             to: string;
         };
         /** @description The code of a link. */
@@ -2050,9 +2050,9 @@ export interface components {
             tasks: components["schemas"]["BoardTask"][];
             warnings: components["schemas"]["PlanWarning"][];
         };
-        /** @description Where a conflict is laid out. */
+        /** @description The folder of a conflict. */
         LaidOut: {
-            /** @description Whether it was laid out before, and is as it was left. */
+            /** @description Whether the folder existed already; it is unchanged. */
             begunBefore: boolean;
             files: components["schemas"]["ConflictingFile"][];
             path: string;
@@ -2346,7 +2346,7 @@ export interface components {
             /** @enum {string} */
             name: "batch:interrupted";
         };
-        /** @description A part of what a run of the tests printed, of whole letters. */
+        /** @description A part of the output of a test run, cut at whole characters. */
         LogPart: {
             /**
              * Format: int64
@@ -2363,7 +2363,7 @@ export interface components {
             to: number;
             /**
              * Format: int64
-             * @description How many there are.
+             * @description The total number of bytes.
              */
             total: number;
         };
@@ -2404,20 +2404,20 @@ export interface components {
             /** @description The address of a repository: https, http, ssh, git, file, or `user@host:path` */
             url?: string | null;
         };
-        /** @description A body without anything in it. */
+        /** @description An empty object. */
         Nothing: Record<string, never>;
         /**
          * @description What to do with a task whose branch does not merge cleanly.
          * @enum {string}
          */
         OnConflict: "skip" | "fail" | "rerun";
-        /** @description The order of a batch's tasks. */
+        /** @description The order of the tasks of a batch. */
         OrderView: {
-            /** @description The longest chain. */
+            /** @description The longest chain of tasks. */
             criticalPath: string[];
-            /** @description Who waits for whom. */
+            /** @description The dependencies between tasks. */
             edges: components["schemas"]["EdgeView"][];
-            /** @description What is waited for besides, in order. */
+            /** @description Stages or waves that wait for each other, in order. */
             stages: components["schemas"]["OrderedStage"][];
             /** @description Tasks whose predecessors are all in earlier waves. */
             waves: string[][];
@@ -2436,7 +2436,7 @@ export interface components {
             /** @description It failed, for this reason. */
             failed: components["schemas"]["Trouble"];
         };
-        /** @description How many tasks of a batch that completed ended how, and how long it took. */
+        /** @description The tasks of a completed batch by outcome, and its duration. */
         OutcomeCounts: {
             blocked: number;
             cancelled: number;
@@ -2462,16 +2462,16 @@ export interface components {
              */
             pass: string;
         };
-        /** @description What the next task that waits needs consent to. */
+        /** @description The consent that the next waiting task needs. */
         Pending: {
             changes: components["schemas"]["ConsentChange"][];
-            /** @description Sent as `consent` when the task is approved, by a person who consents */
+            /** @description Send this as `consent` when approving the task, once a person has consented */
             fingerprint: string;
             /** @description The id of the task in its plan */
             key: string;
             taskId: string;
         };
-        /** @description An answer that has nothing in it where no task waits for consent. */
+        /** @description Empty if no task waits for consent. */
         PendingAnswer: {
             pending?: components["schemas"]["Pending"] | null;
         };
@@ -2519,7 +2519,7 @@ export interface components {
             status?: components["schemas"]["TaskStatus"] | null;
             title?: string | null;
         };
-        /** @description Two tasks that would conflict if both ended as they stand. */
+        /** @description Two tasks whose current work would not merge cleanly. */
         PredictedView: {
             files: string[];
             tasks: string[];
@@ -2535,15 +2535,15 @@ export interface components {
          * @enum {string}
          */
         Priority: "low" | "medium" | "high" | "critical";
-        /** @description How many tasks stand where. */
+        /** @description The number of tasks by status. */
         ProgressView: {
             cancelled: number;
-            /** @description Those that were merged, or needed no change. */
+            /** @description Tasks that were merged or needed no change. */
             completed: number;
             failed: number;
-            /** @description Of the tasks that are over, rounded down. */
+            /** @description The share of finished tasks, rounded down. */
             percentage: number;
-            /** @description Those that wait for approval or for their agent are among them. */
+            /** @description Includes tasks that wait for approval or for a usage limit. */
             queued: number;
             running: number;
             skipped: number;
@@ -2603,13 +2603,13 @@ export interface components {
             /** @description HMAC-SHA-256 with the token as its key, in hexadecimal digits, over `proof of a server at ADDRESS NONCE`. */
             proof: string;
         };
-        /** @description Where a conflict is laid out, or the batch after what was done about it. */
+        /** @description The folder of the conflict, or the batch after the action. */
         Resolved: components["schemas"]["LaidOut"] | components["schemas"]["Done"];
         /** @description What to do with a conflict. */
         Resolving: {
             action: components["schemas"]["Action"];
         };
-        /** @description A conflict that a person resolves. */
+        /** @description A conflict that somebody is resolving. */
         ResolvingView: {
             path: string;
         };
@@ -2623,22 +2623,22 @@ export interface components {
          * @enum {string}
          */
         RunMode: "parallel" | "queue" | "serial";
-        /** @description A run of the tests. */
+        /** @description A test run. */
         RunView: {
             /**
              * Format: int32
-             * @description Its number; none where the verdict was remembered.
+             * @description Its number; none if the verdict was already known.
              */
             number?: number | null;
-            /** @description When the tests ran whose verdict was remembered. */
+            /** @description When the tests ran, if the verdict was already known. */
             provedAt?: string | null;
             run: components["schemas"]["RunWord"];
-            /** @description How many tasks were woven then. */
+            /** @description The number of tasks in the tested result. */
             tasks: number;
             tree: string;
         };
         /**
-         * @description How a run of the tests ended.
+         * @description The result of a test run.
          * @enum {string}
          */
         RunWord: "green" | "red";
@@ -2688,10 +2688,10 @@ export interface components {
             projectId?: string | null;
             settings: components["schemas"]["Settings"];
         };
-        /** @description The settings that people look for. */
+        /** @description The main settings of a batch. */
         SettingsView: {
             autoApprove: boolean;
-            /** @description How many may run at once by now. */
+            /** @description The number of tasks that may run at once now. */
             concurrentNow: number;
             conflictBehavior: components["schemas"]["OnConflict"];
             maxConcurrent: number;
@@ -2715,10 +2715,10 @@ export interface components {
         StageView: {
             canParallel: boolean;
             completedAt?: string | null;
-            /** @description Whether its tasks run one at a time because several at once did not work out. */
+            /** @description Whether its tasks run one at a time because parallel execution did not work. */
             fellBack: boolean;
             mergeStatus?: components["schemas"]["MergeStatus"] | null;
-            /** @description The `batch_id` that the execution plan has for it, or the number of the wave. */
+            /** @description The `batch_id` from the execution plan, or the number of the wave. */
             name: string;
             /** Format: double */
             seconds?: number | null;
@@ -2805,45 +2805,45 @@ export interface components {
         TaskView: {
             /**
              * Format: int32
-             * @description How many attempts count: those that a limit or an overload ended do not.
+             * @description The number of attempts, without those that a usage limit or an overload ended.
              */
             attempts: number;
-            /** @description The name of its branch, from the start; in the user's repository it is only where the task was left out. */
+            /** @description The name of its branch, known from the start; created in the user's repository only if the task is left out. */
             branch?: string | null;
-            /** @description What a person can ask of it now. */
+            /** @description What a person can do with it now. */
             can: components["schemas"]["TaskAction"][];
-            /** @description The column of a board that it belongs to. */
+            /** @description The column of the board in which it is shown. */
             column: components["schemas"]["BoardColumn"];
             completedAt?: string | null;
-            /** @description The files that a person must consent to before it starts. */
+            /** @description The files that need a person's consent before it starts. */
             consent: string[];
             /**
              * Format: double
-             * @description In dollars, as far as its agent tells.
+             * @description In dollars, if the agent reports it.
              */
             cost?: number | null;
             error?: string | null;
             files: string[];
-            /** @description Whether that branch is in the user's repository. */
+            /** @description Whether that branch exists in the user's repository. */
             hasBranch: boolean;
-            /** @description Its id in its plan; where another task of the batch has that, with the name of the plan in front. */
+            /** @description Its id in its plan, prefixed with the name of the plan if another task of the batch has the same id. */
             key: string;
             /**
              * Format: int32
-             * @description The number of the last one that began, whether it counts or not; 0 for none.
+             * @description The number of the last attempt, including those; 0 for none.
              */
             lastAttempt: number;
             outcome?: components["schemas"]["TaskOutcome"] | null;
-            /** @description What holds its agent: `landlock`, `strict`, `none`, or `wrapper: ` and a program. */
+            /** @description The sandbox of its agent: `landlock`, `strict`, `none`, or `wrapper: ` and a program. */
             sandbox: string;
             /**
              * Format: double
-             * @description How long agents worked on it.
+             * @description The total working time of its agents.
              */
             seconds: number;
             sessionId?: string | null;
             startedAt?: string | null;
-            /** @description The finer word of where it stands. */
+            /** @description Its detailed status. */
             state: components["schemas"]["TaskWord"];
             status: components["schemas"]["TaskStatusWord"];
             /** @description The task's own id, which is the same in every batch. */
@@ -2851,13 +2851,13 @@ export interface components {
             title: string;
             /**
              * Format: int64
-             * @description Both ways, as far as its agent tells.
+             * @description Input and output tokens, if the agent reports them.
              */
             tokens?: number | null;
-            /** @description The one word that says best where it stands. */
+            /** @description The word for its status on the board. */
             word: components["schemas"]["TaskWord"];
             worktreeId?: string | null;
-            /** @description Where its worktree is, while there is one. */
+            /** @description The path of its worktree, if it exists. */
             worktreePath?: string | null;
         };
         /**
@@ -2927,7 +2927,7 @@ export interface components {
          * @enum {string}
          */
         Trouble: "limit" | "overload" | "login" | "refused" | "budget" | "context" | "configuration" | "network" | "crash" | "other";
-        /** @description What was asked for takes its time, and goes on. */
+        /** @description The request is still being carried out. */
         UnderWay: {
             /**
              * @description Where to look.
@@ -2975,35 +2975,35 @@ export interface components {
              */
             usd?: number | null;
         };
-        /** @description What the tests say of a batch, and what they printed. */
+        /** @description The test results of a batch and their output. */
         Validated: components["schemas"]["ValidationView"] & {
             log?: components["schemas"]["LogPart"] | null;
         };
-        /** @description What the tests say of a batch. */
+        /** @description The test results of a batch. */
         ValidationView: {
             /** @description Whether the tests fail on the base alone. */
             baseRed: boolean;
-            /** @description The command; none where none is set. */
+            /** @description The test command, if one is set. */
             command?: string | null;
-            /** @description The trees that the tests both failed and passed on. */
+            /** @description Trees on which the tests both failed and passed. */
             flaky: string[];
-            /** @description Why the result did not land, where it did not. */
+            /** @description Why the result did not land, if it did not. */
             notLanded?: string | null;
-            /** @description When the tests ran on it, where that was in an earlier batch. */
+            /** @description When the tests ran on it, if that was in an earlier batch. */
             provedAt?: string | null;
-            /** @description Why there is no proof. */
+            /** @description Why the result is not proved. */
             reason?: string | null;
             runs: components["schemas"]["RunView"][];
-            /** @description The tree that is proved. */
+            /** @description The tree on which the tests passed. */
             tree?: string | null;
             verdict: components["schemas"]["Verdict"];
         };
         /**
-         * @description What is known of the result.
+         * @description The verdict on the result.
          * @enum {string}
          */
         Verdict: "not_configured" | "unknown" | "running" | "proved" | "base_red" | "red" | "trouble";
-        /** @description Something odd. */
+        /** @description A warning. */
         Warning: {
             code: string;
             hint?: string | null;
@@ -3012,7 +3012,7 @@ export interface components {
         /** @description A worktree, or what is left of one. */
         WorktreeView: {
             branch?: string | null;
-            /** @description Whether its files are there. */
+            /** @description Whether its files exist. */
             exists: boolean;
             head?: string | null;
             /** @description The id of that task in its plan. */
@@ -3022,7 +3022,7 @@ export interface components {
             seconds?: number | null;
             /** @description `in_use`, `left`, `resolving`, `half_made`, `going`, `folder_gone` or `unregistered`. */
             state: string;
-            /** @description The id of the task that it is for, if it is for one. */
+            /** @description The id of its task, if it has one. */
             taskId?: string | null;
         };
         /** @description The worktrees of a batch. */
@@ -3773,7 +3773,7 @@ export interface operations {
     showBatchDiff: {
         parameters: {
             query?: {
-                /** @description `ignore` takes lines for the same that differ only in white space */
+                /** @description `ignore` ignores changes in whitespace */
                 whitespace?: "show" | "ignore";
             };
             header?: never;
@@ -4400,7 +4400,7 @@ export interface operations {
     showTaskDiff: {
         parameters: {
             query?: {
-                /** @description `ignore` takes lines for the same that differ only in white space */
+                /** @description `ignore` ignores changes in whitespace */
                 whitespace?: "show" | "ignore";
             };
             header?: never;
@@ -4796,11 +4796,11 @@ export interface operations {
     showValidation: {
         parameters: {
             query?: {
-                /** @description The number of the run; the last one if nothing is said */
+                /** @description The number of the run; the last one by default */
                 run?: number;
-                /** @description The first byte; as much of the end as fits if nothing is said */
+                /** @description The first byte; by default as much of the end as fits */
                 from?: number;
-                /** @description How many bytes, at most 1 MiB */
+                /** @description The number of bytes, at most 1 MiB */
                 limit?: number;
             };
             header?: never;
