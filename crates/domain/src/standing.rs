@@ -4,7 +4,7 @@
 
 use crate::batch::Batch;
 use crate::task::TaskStatus;
-use crate::task_state::TaskOutcome;
+use crate::task_state::{TaskOutcome, TaskWord};
 use crate::task_status_word::TaskStatusWord;
 use crate::words::words;
 
@@ -15,30 +15,6 @@ words! {
         InProgress = "in_progress",
         NeedsYou = "needs_you",
         Done = "done",
-        Cancelled = "cancelled",
-    }
-}
-
-words! {
-    /// Where a task stands, in one word.
-    pub enum TaskWord {
-        Pending = "pending",
-        InProgress = "in_progress",
-        Queued = "queued",
-        Waiting = "waiting",
-        Limited = "limited",
-        Running = "running",
-        Stopping = "stopping",
-        Built = "built",
-        Completed = "completed",
-        Merged = "merged",
-        NoChanges = "no_changes",
-        Conflicted = "conflicted",
-        Invalid = "invalid",
-        Failed = "failed",
-        TimedOut = "timed_out",
-        Blocked = "blocked",
-        Skipped = "skipped",
         Cancelled = "cancelled",
     }
 }
@@ -90,13 +66,13 @@ impl Standing {
             (TaskStatus::Cancelled, _) => (Column::Cancelled, TaskWord::Cancelled),
             (TaskStatus::Pending | TaskStatus::InProgress, Some((_, Some(outcome)))) => {
                 match outcome {
-                    Outcome::Conflicted => (Column::NeedsYou, TaskWord::Conflicted),
-                    Outcome::Invalid => (Column::NeedsYou, TaskWord::Invalid),
-                    Outcome::Failed => (Column::NeedsYou, TaskWord::Failed),
-                    Outcome::TimedOut => (Column::NeedsYou, TaskWord::TimedOut),
-                    Outcome::Blocked => (Column::NeedsYou, TaskWord::Blocked),
-                    Outcome::Cancelled => (Column::Cancelled, TaskWord::Cancelled),
                     Outcome::Merged | Outcome::NoChanges => (Column::Todo, TaskWord::Pending),
+                    Outcome::Cancelled => (Column::Cancelled, TaskWord::Cancelled),
+                    Outcome::Conflicted
+                    | Outcome::Invalid
+                    | Outcome::Failed
+                    | Outcome::TimedOut
+                    | Outcome::Blocked => (Column::NeedsYou, outcome.into()),
                 }
             }
             (TaskStatus::InProgress, _) => (Column::InProgress, TaskWord::InProgress),

@@ -116,6 +116,45 @@ words! {
     }
 }
 
+words! {
+    /// Where a task stands, in one word.
+    pub enum TaskWord {
+        Pending = "pending",
+        InProgress = "in_progress",
+        Queued = "queued",
+        Waiting = "waiting",
+        Limited = "limited",
+        Running = "running",
+        Stopping = "stopping",
+        Built = "built",
+        Completed = "completed",
+        Merged = "merged",
+        NoChanges = "no_changes",
+        Conflicted = "conflicted",
+        Invalid = "invalid",
+        Failed = "failed",
+        TimedOut = "timed_out",
+        Blocked = "blocked",
+        Skipped = "skipped",
+        Cancelled = "cancelled",
+    }
+}
+
+impl From<TaskOutcome> for TaskWord {
+    fn from(outcome: TaskOutcome) -> Self {
+        match outcome {
+            TaskOutcome::Merged => Self::Merged,
+            TaskOutcome::NoChanges => Self::NoChanges,
+            TaskOutcome::Conflicted => Self::Conflicted,
+            TaskOutcome::Invalid => Self::Invalid,
+            TaskOutcome::Failed => Self::Failed,
+            TaskOutcome::TimedOut => Self::TimedOut,
+            TaskOutcome::Blocked => Self::Blocked,
+            TaskOutcome::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
 impl From<&Ending> for TaskOutcome {
     fn from(ending: &Ending) -> Self {
         match ending {
@@ -156,16 +195,20 @@ pub struct IllegalMove {
 }
 
 impl TaskState {
-    pub fn as_str(&self) -> &'static str {
+    pub fn word(&self) -> TaskWord {
         match self {
-            Self::Queued | Self::RetryPause { .. } => "queued",
-            Self::Waiting { .. } => "waiting",
-            Self::Limited { .. } => "limited",
-            Self::Running { .. } => "running",
-            Self::Stopping { .. } => "stopping",
-            Self::Built { .. } => "built",
-            Self::Ended(ending) => ending.outcome(),
+            Self::Queued | Self::RetryPause { .. } => TaskWord::Queued,
+            Self::Waiting { .. } => TaskWord::Waiting,
+            Self::Limited { .. } => TaskWord::Limited,
+            Self::Running { .. } => TaskWord::Running,
+            Self::Stopping { .. } => TaskWord::Stopping,
+            Self::Built { .. } => TaskWord::Built,
+            Self::Ended(ending) => TaskOutcome::from(ending).into(),
         }
+    }
+
+    pub fn as_str(&self) -> &'static str {
+        self.word().as_str()
     }
 
     pub fn ending(&self) -> Option<&Ending> {

@@ -158,7 +158,6 @@ const meanwhile: Record<string, string> = {
   running: "The agent is starting",
   stopping: "The agent is stopping",
   built: "Weaving into the batch",
-  weaving: "Weaving into the batch",
 };
 
 /** What a queued task waits for. */

@@ -20,23 +20,29 @@ import {
   Split,
 } from "lucide-react";
 import type { ReactNode } from "react";
+import type { components } from "@/api/schema";
 import { cn } from "./cn";
+
+type Schemas = components["schemas"];
+/** All words that the server knows: the compiler asks for the look of a new one. */
+type Word = Schemas["TaskWord"] | Schemas["BatchStatusWord"] | Schemas["AttemptOutcome"] | "interrupted";
 
 type Look = { word: string; icon: LucideIcon; tone: string };
 
 /** How each word of the server is shown: states, outcomes and statuses of tasks and batches. */
-const looks: Record<string, Look> = {
+const looks: Record<Word, Look> = {
   pending: { word: "Todo", icon: Circle, tone: "text-ready" },
   in_progress: { word: "In progress", icon: LoaderCircle, tone: "text-running" },
   queued: { word: "Queued", icon: CircleDashed, tone: "text-queued" },
   waiting: { word: "Waiting", icon: CirclePause, tone: "text-attention" },
   limited: { word: "Limited", icon: Hourglass, tone: "text-attention" },
+  asked_again: { word: "Asked again", icon: CircleDashed, tone: "text-queued" },
+  lost: { word: "Lost", icon: CirclePause, tone: "text-attention" },
   overloaded: { word: "Overloaded", icon: Hourglass, tone: "text-attention" },
   interrupted: { word: "Interrupted", icon: CirclePause, tone: "text-attention" },
   running: { word: "Running", icon: LoaderCircle, tone: "text-running" },
   stopping: { word: "Stopping", icon: CircleDot, tone: "text-running" },
   built: { word: "Built", icon: CircleDot, tone: "text-running" },
-  weaving: { word: "Weaving", icon: GitMerge, tone: "text-running" },
   merging: { word: "Weaving", icon: GitMerge, tone: "text-running" },
   validating: { word: "Validating", icon: CircleDot, tone: "text-running" },
   landing: { word: "Landing", icon: CircleDot, tone: "text-running" },
@@ -54,7 +60,7 @@ const looks: Record<string, Look> = {
 
 /** The look of a word; one that is not known shows itself. */
 export function lookOf(word: string): Look {
-  return looks[word] ?? { word, icon: Circle, tone: "text-fg-3" };
+  return (looks as Record<string, Look>)[word] ?? { word, icon: Circle, tone: "text-fg-3" };
 }
 
 /** A state as a badge; one that is steady is as wide as the longest, so that nothing beside it moves when the state changes. */

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pleach_domain::id::TaskId;
+use pleach_domain::task_state::TaskWord;
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::Database;
 use pleach_log::transcript::{LOG, attempt_folder};
@@ -65,7 +66,7 @@ struct TaskTranscripts<'a> {
 
 struct TaskProgress {
     attempts: u32,
-    state: &'static str,
+    state: TaskWord,
     is_over: bool,
     interrupted: bool,
 }
@@ -73,7 +74,7 @@ struct TaskProgress {
 impl TaskProgress {
     /// Whether an attempt has said all it will say.
     fn has_ended(&self, attempt: u32) -> bool {
-        let at_work = matches!(self.state, "running" | "stopping");
+        let at_work = matches!(self.state, TaskWord::Running | TaskWord::Stopping);
         self.attempts > attempt || (self.attempts == attempt && !at_work) || self.interrupted
     }
 }
@@ -161,7 +162,7 @@ impl TaskTranscripts<'_> {
         let (batch, task) = (self.arguments.batch, one_line(self.task.as_str()));
         tell_error(format_args!(
             "task {task} of batch {batch} has not started; it is {}\n",
-            standing.state.replace('_', " ")
+            standing.state.as_str().replace('_', " ")
         ));
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::BatchStatusWord;
+use pleach_domain::task_state::TaskWord;
 use pleach_log::view::{BatchView, TaskView, ValidationView, Verdict};
 use pleach_system::text::moment::local_time;
 use unicode_width::UnicodeWidthStr as _;
@@ -294,7 +295,7 @@ impl BatchTable {
 
     fn row(&self, batch: &BatchView, task: &TaskView) -> Vec<String> {
         let (style, sign) = sign_of(batch, task);
-        let word = task.state.replace('_', " ");
+        let word = task.state.as_str().replace('_', " ");
         let id = padded(&cut(&one_line(task.key.as_str()), self.id), self.id);
         let title = cut(&one_line(&task.title), self.title);
         let title = padded(&title, self.title);
@@ -320,14 +321,21 @@ impl BatchTable {
 
 fn sign_of(batch: &BatchView, task: &TaskView) -> (Style, &'static str) {
     match task.state {
-        "merged" => (GREEN, "✓"),
-        "no_changes" => (GREEN, "·"),
-        "failed" | "timed_out" | "conflicted" | "invalid" => (RED, "✗"),
-        "blocked" | "cancelled" => (YELLOW, "○"),
-        "waiting" | "limited" => (YELLOW, "◷"),
-        "queued" => (DIM, "◌"),
-        _ if batch.interrupted => (YELLOW, "◌"),
-        _ => (CYAN, "▶"),
+        TaskWord::Completed | TaskWord::Merged => (GREEN, "✓"),
+        TaskWord::NoChanges => (GREEN, "·"),
+        TaskWord::Failed | TaskWord::TimedOut | TaskWord::Conflicted | TaskWord::Invalid => {
+            (RED, "✗")
+        }
+        TaskWord::Blocked | TaskWord::Cancelled | TaskWord::Skipped => (YELLOW, "○"),
+        TaskWord::Waiting | TaskWord::Limited => (YELLOW, "◷"),
+        TaskWord::Queued | TaskWord::Pending => (DIM, "◌"),
+        TaskWord::Running | TaskWord::Stopping | TaskWord::Built | TaskWord::InProgress => {
+            if batch.interrupted {
+                (YELLOW, "◌")
+            } else {
+                (CYAN, "▶")
+            }
+        }
     }
 }
 
@@ -367,27 +375,30 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
         }
     }
     match (task.state, &task.error) {
-        ("waiting", _) if !task.consent.is_empty() => {
+        (TaskWord::Waiting, _) if !task.consent.is_empty() => {
             let files = few_names(task.consent.iter().map(String::as_str));
             notes.push(format!(
                 "needs your consent: pleach approve {} ({files})",
                 batch.number
             ));
         }
-        ("waiting", _) => notes.push(format!(
+        (TaskWord::Waiting, _) => notes.push(format!(
             "waiting for approval: pleach approve {}",
             batch.number
         )),
-        ("conflicted", _) | (_, None) => {}
-        ("queued", Some(error)) => notes.push(format!("last attempt: {error}")),
+        (TaskWord::Conflicted, _) | (_, None) => {}
+        (TaskWord::Queued, Some(error)) => notes.push(format!("last attempt: {error}")),
         (_, Some(error)) => notes.push(error.clone()),
     }
-    if batch.interrupted && matches!(task.state, "running" | "stopping") {
+    if batch.interrupted && matches!(task.state, TaskWord::Running | TaskWord::Stopping) {
         notes.push("interrupted".to_owned());
     }
     if let Some(branch) = &task.branch
         && task.has_branch
-        && !matches!(task.state, "merged" | "queued" | "running")
+        && !matches!(
+            task.state,
+            TaskWord::Merged | TaskWord::Queued | TaskWord::Running
+        )
     {
         notes.push(format!("→ {branch}"));
     }

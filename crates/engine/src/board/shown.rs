@@ -8,9 +8,9 @@ use std::path::Path;
 
 use pleach_domain::event::Event;
 use pleach_domain::id::{BatchNumber, TaskId};
-use pleach_domain::standing::{BoardColumn, Standing, TaskWord};
+use pleach_domain::standing::{BoardColumn, Standing};
 use pleach_domain::task::{Priority, TaskStatus};
-use pleach_domain::task_state::TaskOutcome;
+use pleach_domain::task_state::{TaskOutcome, TaskWord};
 use pleach_formats::Identity;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use pleach_domain::batch::BatchTask;
 use pleach_domain::history::{DOES_NOT_MERGE, TOOK_TOO_LONG, TaskHistory};
 use pleach_domain::id::{BatchNumber, TaskId};
-use pleach_domain::standing::{BoardColumn, Standing, TaskAction, TaskWord};
-use pleach_domain::task_state::{Ending, TaskOutcome, TaskState};
+use pleach_domain::standing::{BoardColumn, Standing, TaskAction};
+use pleach_domain::task_state::{Ending, TaskOutcome, TaskState, TaskWord};
 use pleach_domain::task_status_word::TaskStatusWord;
 use pleach_system::text::moment::rfc3339;
 use serde::Serialize;
@@ -36,8 +36,7 @@ pub struct TaskView {
     pub can: Vec<TaskAction>,
     pub status: TaskStatusWord,
     /// Its detailed status.
-    #[schema(value_type = TaskWord)]
-    pub state: &'static str,
+    pub state: TaskWord,
     /// Its outcome.
     pub outcome: Option<TaskOutcome>,
     pub worktree_id: Option<String>,
@@ -107,7 +106,7 @@ pub(super) fn draw_task(
         word,
         can: history.batch.can(position),
         status,
-        state: task.state.as_str(),
+        state: task.state.word(),
         outcome,
         worktree_id: has_begun.then(|| worktree_id(batch, segment)),
         worktree_path: None,
