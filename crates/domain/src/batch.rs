@@ -67,6 +67,8 @@ pub struct Batch {
     /// The local branch that gets the result, where it is not pushed.
     pub landing_into: Option<String>,
     pub landed: Option<LandingResult>,
+    /// How often a result of it landed; what failed after that takes nothing back.
+    pub landings: u32,
     /// Whether it was cancelled together with its branch.
     pub rolled_back: bool,
     pub pr_url: Option<String>,
@@ -187,6 +189,7 @@ impl Batch {
             landing_asked: None,
             landing_into: None,
             landed: None,
+            landings: 0,
             rolled_back: false,
             pr_url: None,
             follows: None,
@@ -209,7 +212,7 @@ impl Batch {
 
     /// Whether it is over and its result can be taken back: nobody but this repository has it.
     pub fn can_roll_back(&self) -> bool {
-        let is_out = self.pushed.is_some() || matches!(self.landed, Some(LandingResult::Landed));
+        let is_out = self.pushed.is_some() || self.landings > 0;
         self.status.is_over() && !is_out && !self.rolled_back && !self.woven.is_empty()
     }
 

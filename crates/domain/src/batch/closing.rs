@@ -204,6 +204,7 @@ impl Batch {
             }
             BatchEvent::Landed { pr_url, .. } => {
                 self.landed = Some(LandingResult::Landed);
+                self.landings += 1;
                 if pr_url.is_some() {
                     self.pr_url.clone_from(pr_url);
                 }

@@ -70,7 +70,9 @@ fn the_result_of_a_batch_that_is_over_is_taken_back_unless_others_have_it() {
     for there in ["pushed landed", "pushed not-landed"] {
         tell("2 push", "1", &format!("{over} {there} go rollback")).follows("");
     }
-    tell("2", "1", &format!("{over} into go landed go rollback")).follows("");
+    let landed = format!("{over} into go landed go");
+    tell("2", "1", &format!("{landed} rollback")).follows("");
+    tell("2", "1", &format!("{landed} into go not-landed go rollback")).follows("");
 }
 
 #[test]
