@@ -78,7 +78,6 @@ pub(super) struct TaskNames {
     pub(super) segments: Vec<String>,
 }
 
-/// Draws a task of a replayed batch.
 pub(super) fn draw_task(
     batch: BatchNumber,
     history: &Replayed,
