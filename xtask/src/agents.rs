@@ -11,12 +11,10 @@ use std::time::Instant;
 use crate::tools::NEXTEST;
 use crate::{root, step, step_in, target, without_home};
 
-/// What is installed and tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agents {
     /// Those that are fast enough for every run of the gate.
     Few,
-    /// All that there are.
     All,
 }
 
@@ -33,7 +31,6 @@ impl Agents {
 /// The tests that need agents which are not among the few.
 pub(crate) const NEED_ALL: &str = "test(/^more_agents::/)";
 
-/// A list of pinned packages.
 struct Pinned {
     name: &'static str,
     /// What a program is called, and where it is below `node_modules`; `{}` stands for the machine.

@@ -8,13 +8,11 @@ use std::process::{Child, Command, Stdio};
 
 use crate::{root, step, step_in, target, tried_program};
 
-/// The version that is installed, for this project alone.
 const VERSION: &str = "4.32.5";
 
 /// So that what failed fails again.
 const SEED: &str = "4711";
 
-/// How hard to try.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Effort {
     /// A few of each kind, for every run of the gate.

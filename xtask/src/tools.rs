@@ -5,7 +5,6 @@ use std::process::Command;
 
 use crate::{step, target};
 
-/// An extension of cargo.
 pub(crate) struct Tool {
     name: &'static str,
     /// The oldest that will do, and what is installed where there is none.
@@ -14,7 +13,6 @@ pub(crate) struct Tool {
     profile: &'static str,
 }
 
-/// Runs tests, each in a process of its own.
 pub(crate) const NEXTEST: Tool = Tool {
     name: "nextest",
     version: "0.9.143",
@@ -29,7 +27,6 @@ pub(crate) const DENY: Tool = Tool {
 };
 
 impl Tool {
-    /// A call of it.
     pub(crate) fn command(&self) -> Result<Command, String> {
         let mut command = Command::new(self.program()?);
         command.arg(self.name);

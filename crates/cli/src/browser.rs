@@ -7,7 +7,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where snap puts the starters of its programs.
 const SNAP_STARTERS: &str = "/var/lib/snapd/desktop/applications";
 
 /// Hands a file to the browser that the user has chosen; does not wait for it.
@@ -30,7 +29,6 @@ pub(crate) fn open(file: &Path) -> io::Result<()> {
         .map(drop)
 }
 
-/// What the environment names.
 fn chosen() -> Option<OsString> {
     std::env::var_os("BROWSER").filter(|browser| !browser.is_empty())
 }

@@ -19,7 +19,6 @@ use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, one_line};
 use crate::questions::asks;
 
-/// How a run came to be consented to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consent {
     /// Exactly this was consented to before.

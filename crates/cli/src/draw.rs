@@ -34,10 +34,8 @@ struct Link<'a> {
     tie: Tie<'a>,
 }
 
-/// What ties two tasks together.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tie<'a> {
-    /// The later one needs the earlier one.
     Needs,
     /// They are merely in order, for this reason.
     After(&'a str),
@@ -65,7 +63,6 @@ impl<'a> Picture<'a> {
         self.order.waves.iter().map(Vec::len).sum()
     }
 
-    /// The chosen tasks with nothing left to do.
     fn settled(&self) -> Vec<usize> {
         self.select(TaskStatus::is_settled)
     }

@@ -24,7 +24,6 @@ const MOST_WARNINGS: usize = 10;
 /// Nobody mends more errors than this before looking again.
 const MOST_ERRORS: usize = 50;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     Success,
@@ -48,7 +47,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// One thing that went wrong.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,

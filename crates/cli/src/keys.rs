@@ -67,7 +67,6 @@ fn is_begun(bytes: &[u8]) -> bool {
     }
 }
 
-/// What bytes mean.
 fn keys(bytes: &[u8]) -> Vec<Key> {
     let mut found = Vec::new();
     let mut rest = bytes;

@@ -30,7 +30,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Times run on while nothing happens.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// What the drawer hears.
 enum LiveInput {
     /// Something happened, with the line that it is worth, which scrolls away above.
     Event(Box<StoredEvent>, Option<Line>),
@@ -117,7 +116,6 @@ impl Drop for Live {
     }
 }
 
-/// Tells the drawer when the terminal changes.
 fn follow_the_terminal(sender: Sender<LiveInput>) -> Option<Handle> {
     let mut signals = Signals::new([SIGWINCH, SIGCONT]).ok()?;
     let handle = signals.handle();

@@ -7,7 +7,6 @@ use std::io::{ErrorKind, Write as _};
 
 use pleach_system::text::hidden::{is_hidden, push_visible, visible};
 
-/// Who reads what a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     Person,

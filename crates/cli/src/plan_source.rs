@@ -21,7 +21,6 @@ use crate::args::{OrderArgs, RuleArgs};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::tell_error;
 
-/// A plan's file, read.
 #[derive(Debug)]
 pub(crate) struct PlanSource {
     pub(crate) path: PathBuf,

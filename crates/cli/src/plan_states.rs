@@ -55,7 +55,6 @@ impl PlanStates {
         }))
     }
 
-    /// Gives the tasks of a plan the states that are known.
     pub(crate) fn recall(&self, plan: &mut Plan, what: Recall) -> Result<(), Failures> {
         let setting = OutlookInput {
             state: &self.state,
@@ -121,7 +120,6 @@ pub(crate) fn whole_path(file: Option<&Path>) -> Result<Option<PathBuf>, Failure
     Ok(whole.transpose()?)
 }
 
-/// The failure of a status file that cannot be used.
 pub(crate) fn bad_status(
     error: &pleach_formats::StatusFileError,
     path: &std::path::Path,

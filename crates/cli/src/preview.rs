@@ -35,7 +35,6 @@ const PLAIN: Style = Style::new();
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// What is shown of a run before it begins.
 pub(crate) struct PreviewInput {
     name: PathBuf,
     plan: Plan,
@@ -90,7 +89,6 @@ impl PreviewInput {
     }
 }
 
-/// A plan whose titles say nothing that nobody may see.
 fn without_secrets(plan: &Plan) -> Plan {
     let hider = Secrets::of_environment(&[]).hider();
     let mut plan = plan.clone();
@@ -100,7 +98,6 @@ fn without_secrets(plan: &Plan) -> Plan {
     plan
 }
 
-/// Settings whose commands say nothing that nobody may see.
 fn without_secrets_in_commands(settings: &Settings) -> Settings {
     let hider = Secrets::of_environment(&[]).hider();
     let mut settings = settings.clone();
@@ -110,7 +107,6 @@ fn without_secrets_in_commands(settings: &Settings) -> Settings {
     settings
 }
 
-/// What a run would do.
 pub(crate) struct Preview<'a> {
     pub(crate) name: &'a Path,
     pub(crate) plan: &'a Plan,
@@ -127,14 +123,12 @@ pub(crate) struct Preview<'a> {
     pub(crate) sandbox: &'a str,
     /// The user's own commits that would be pushed along, in words.
     pub(crate) unpushed: Option<String>,
-    /// The address that the result would be pushed to.
     pub(crate) push_to: Option<String>,
     /// What is not as git itself would have it.
     pub(crate) notes: Vec<String>,
 }
 
 impl<'a> Preview<'a> {
-    /// The same, with the batches that its tasks build on.
     pub(crate) fn building_on(mut self, builds_on: &'a [BuildsOn]) -> Self {
         self.builds_on = builds_on;
         self
@@ -154,7 +148,6 @@ impl<'a> Preview<'a> {
         self
     }
 
-    /// The same, with what is not as git itself would have it.
     pub(crate) fn noting(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;
         self
@@ -297,7 +290,6 @@ impl<'a> Preview<'a> {
     }
 }
 
-/// What may be spent, if anything is said of that.
 fn budget(batch: Budget, task: Budget) -> Option<String> {
     let amounts = |budget: Budget, whose: &str| {
         let money = budget.micro_usd.map(|amount| {

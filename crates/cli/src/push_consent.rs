@@ -10,7 +10,6 @@ use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, one_line, tell_error};
 use crate::questions::asks;
 
-/// How a push came to be confirmed, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PushConsent {
     /// Nothing is pushed, or this address was confirmed before.

@@ -64,7 +64,6 @@ fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
     facts
 }
 
-/// Where it begins, and where its tasks work.
 fn place(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)> {
     if let Some(folder) = &found.folder {
         let folder = folder.display();
@@ -94,7 +93,6 @@ fn place(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
     ]
 }
 
-/// How branches become one, and where that goes.
 fn weaving(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)> {
     let Some(branch) = &found.batch_branch else {
         let nowhere = "none: changes stay in the folder";
@@ -259,7 +257,6 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
     answer
 }
 
-/// What is configured, as far as it concerns the run.
 fn settled(settings: &Settings, request: &RunRequest, found: &Rehearsal) -> Value {
     let whole = |time: Duration| time.as_secs_f64();
     json!({

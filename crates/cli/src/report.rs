@@ -28,7 +28,6 @@ const RED: Style = AnsiColor::Red.on_default();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 const PLAIN: Style = Style::new();
 
-/// Tells events as they come.
 pub(crate) struct Reporter {
     reader: Reader,
     titles: HashMap<TaskId, String>,
@@ -75,7 +74,6 @@ impl Reporter {
         }
     }
 
-    /// The line that something is worth, if it is.
     pub(crate) fn line_of(&self, told: &LoopNotice<'_>) -> Option<Line> {
         match told {
             LoopNotice::Event(stored) => match &stored.event {

@@ -27,7 +27,6 @@ const GREEN: Style = AnsiColor::Green.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// What is said of a batch that was left before its end.
 const INTERRUPTED: &str = "interrupted";
 
 fn status_of(summary: &Summary) -> &'static str {
@@ -157,7 +156,6 @@ fn print_ground(summary: &Summary) {
     }
 }
 
-/// What the tests say of the result.
 fn print_proof(summary: &Summary) {
     let flaky = match summary.flaky {
         0 => String::new(),
@@ -192,7 +190,6 @@ fn how_proved(summary: &Summary) -> String {
     }
 }
 
-/// Where the result is, and what to do where it is not.
 fn print_landing(summary: &Summary) {
     if let Some(branch) = &summary.landed_in {
         tell(format_args!(

@@ -34,7 +34,6 @@ use crate::event::{BatchEvent, Event, PredictedConflict, TaskEvent};
 use crate::id::TaskId;
 use crate::task_state::{Commit, Ending, IllegalMove, SteeringFile, TaskState};
 
-/// A batch and all that is known of its tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     pub design: Design,
@@ -50,11 +49,9 @@ pub struct Batch {
     pub base: Option<Commit>,
     /// How often the base moved while the result was to land.
     pub base_moves: u32,
-    /// What the tests say of what is woven.
     pub proof: Proof,
     /// A proof that held on the base before this one, and does not hold on this one so far.
     pub lost_proof: Option<LostProof>,
-    /// How often they were asked that.
     pub searches: u32,
     /// The stages at whose end what was woven could not be proved.
     pub unproved_stages: Vec<usize>,
@@ -89,7 +86,6 @@ pub struct Batch {
     pub consented: Vec<SteeringFile>,
     /// What had been spent when a person opened it again.
     spent_before: Spent,
-    /// How many attempts began.
     starts: u32,
     /// How many of them had begun when a limit was counted last.
     limited_at: u32,
@@ -98,7 +94,6 @@ pub struct Batch {
     positions: HashMap<TaskId, usize>,
 }
 
-/// What is on the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushed {
     pub branch: String,
@@ -148,15 +143,12 @@ pub struct StageProgress {
     pub fell_back: bool,
 }
 
-/// An event that does not fit the state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadEvent {
-    /// The task is in the wrong state.
     #[error("task {task}: {source}")]
     Task { task: TaskId, source: IllegalMove },
     #[error("task {0} is not in the batch")]
     UnknownTask(TaskId),
-    /// The batch is in the wrong state.
     #[error("a batch that is {state} cannot be {event}")]
     Batch {
         state: &'static str,

@@ -34,7 +34,6 @@ pub enum TestResult {
     Failed,
 }
 
-/// What to do now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BisectStep {
     /// Run the command on these sets too, most wanted first; none while the answer is under way.
@@ -45,16 +44,13 @@ pub enum BisectStep {
     BaseRed,
 }
 
-/// A strand that is no longer part of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Its place in weaving order.
     pub place: usize,
-    /// What it is left out for.
     pub why: LeftOutReason,
 }
 
-/// What a strand is left out for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeftOutReason {
     /// It turns a green set red.
@@ -68,7 +64,6 @@ pub enum LeftOutReason {
     Conflicts,
 }
 
-/// The runs on a set, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct RunCounts {
     greens: usize,
@@ -176,7 +171,6 @@ impl Bisection {
         is_inside || (is_end && is_open)
     }
 
-    /// A run of the test command on that set ended.
     pub fn ran(&mut self, set: &[usize], run: TestResult) {
         let tally = self.tallies.entry(set.to_vec()).or_default();
         match run {

@@ -12,19 +12,14 @@ pub use task_event::TaskEvent;
 
 use crate::id::TaskId;
 
-/// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Event {
-    /// Something happened to one task.
     Task {
-        /// The task.
         task: TaskId,
-        /// What happened to it.
         #[serde(flatten)]
         event: TaskEvent,
     },
-    /// Something happened to the batch as a whole.
     Batch(BatchEvent),
 }
 
@@ -59,9 +54,7 @@ pub enum MergeStatus {
 pub struct PredictedConflict {
     /// The one that comes first in the batch.
     pub a: TaskId,
-    /// The other one.
     pub b: TaskId,
-    /// The files that would conflict.
     pub files: Vec<String>,
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Knows numbers; who measures them is elsewhere.
 
-/// How a machine is doing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MachineLoad {
     pub cores: usize,

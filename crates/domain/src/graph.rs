@@ -73,7 +73,6 @@ impl<'p> Graph<'p> {
         &self.plan.tasks[position]
     }
 
-    /// The positions of tasks by id.
     pub fn index(&self) -> &Index {
         &self.index
     }

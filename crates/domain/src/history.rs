@@ -16,16 +16,11 @@ use crate::event::{BatchEvent, Event, MergeStatus, TaskEvent};
 use crate::id::TaskId;
 use crate::task_status_word::TaskStatusWord;
 
-/// Why an attempt is over whose batch nobody ran any more.
 pub const INTERRUPTED: &str = "the batch was interrupted";
-/// Why a task is asked again.
 pub const CHANGED_NOTHING: &str = "changed nothing and gave no reason";
-/// Why a task timed out.
 pub const TOOK_TOO_LONG: &str = "timed out (task_timeout)";
-/// Why a branch is left out.
 pub const DOES_NOT_MERGE: &str = "does not merge cleanly";
 
-/// The times of a batch.
 #[derive(Debug, Clone)]
 pub struct History {
     positions: HashMap<TaskId, usize>,
@@ -40,7 +35,6 @@ pub struct History {
     pub last_started: Option<usize>,
 }
 
-/// When things happened to a task.
 #[derive(Debug, Clone, Default)]
 pub struct TaskHistory {
     /// When its first attempt began, since a person last wanted it tried again.
@@ -56,14 +50,12 @@ pub struct TaskHistory {
     pub attempts: Vec<AttemptHistory>,
 }
 
-/// When things happened to a stage.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StageHistory {
     pub started_at: Option<u64>,
     pub ended: Option<(u64, MergeStatus, bool)>,
 }
 
-/// What an event means for the attempt of a task.
 enum AttemptChange<'e> {
     Begins,
     /// It waited for a machine until now.
@@ -128,7 +120,6 @@ impl TaskHistory {
         }
     }
 
-    /// How long agents worked on it so far.
     pub fn worked_until(&self, now: u64) -> u64 {
         let current = self.at_work_since.map(|since| now.saturating_sub(since));
         self.worked + current.unwrap_or(0)
@@ -175,7 +166,6 @@ impl History {
         self.tasks.get(*self.positions.get(task)?)
     }
 
-    /// One of a batch to which nothing has happened.
     pub fn new(design: &Design) -> Self {
         let ids = design.tasks.iter().map(|task| task.id.clone());
         Self {
@@ -189,7 +179,6 @@ impl History {
         }
     }
 
-    /// Takes in the next event and when it was stored.
     pub fn take_in(&mut self, event: &Event, at: u64) {
         let before = self.time.last();
         self.time.take_in(event, at);

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 pub struct TaskId(CompactString);
 
 impl TaskId {
-    /// The task that the plan calls `text`.
     pub fn new(text: impl Into<CompactString>) -> Self {
         Self(text.into())
     }

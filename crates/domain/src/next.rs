@@ -10,7 +10,6 @@ use crate::id::TaskId;
 use crate::phase::{OpenPhases, Threshold};
 use crate::task::{TaskHold, TaskStatus};
 
-/// Whether a rule counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RuleUse {
     #[default]
@@ -18,7 +17,6 @@ pub enum RuleUse {
     Ignored,
 }
 
-/// The settings of `next`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NextRules {
     pub dependencies: RuleUse,
@@ -27,11 +25,9 @@ pub struct NextRules {
     pub threshold: Threshold,
 }
 
-/// Why a task is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferReason {
     InProgress,
-    /// It was tried in vain.
     Failed,
     Ready,
 }
@@ -47,10 +43,8 @@ impl OfferReason {
     }
 }
 
-/// One offered task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// The position of the task in the plan.
     pub position: usize,
     pub reason: OfferReason,
 }

@@ -53,7 +53,6 @@ struct PhaseCounts {
 /// A phase of which less is done than the threshold asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shortfall {
-    /// The phase.
     pub phase: PhaseNumber,
     pub settled: usize,
     pub total: usize,
@@ -142,7 +141,6 @@ impl OpenPhases {
         Self { first_closed: None }
     }
 
-    /// Whether tasks of the phase may start.
     pub fn is_open(&self, phase: PhaseNumber) -> bool {
         self.first_closed.is_none_or(|closed| phase < closed)
     }

@@ -26,7 +26,6 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
     pub number: PhaseNumber,
-    /// Its title.
     pub title: String,
     pub line: u32,
     /// What its agents are asked to see true.
@@ -49,7 +48,6 @@ pub struct Sequence {
 pub struct Stage {
     pub id: String,
     pub tasks: Vec<TaskId>,
-    /// Whether its tasks may run at the same time.
     pub can_parallel: bool,
     pub line: u32,
 }

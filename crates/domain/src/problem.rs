@@ -12,7 +12,6 @@ pub enum ProblemCode {
     BadSelection,
     TaskNotFound,
     AlreadyComplete,
-    /// Tasks wait for each other in a circle.
     Cycle,
     SelfDependency,
     /// Two tasks have one id, or one text where the text is the identity.
@@ -23,7 +22,6 @@ pub enum ProblemCode {
     BadPlan,
     /// A checkbox has no id although others have one.
     NoId,
-    /// A phase that is not open yet was asked for.
     PhaseNotOpen,
     /// A task is in progress, whoever works on it.
     InProgress,
@@ -57,7 +55,6 @@ impl Serialize for ProblemCode {
     }
 }
 
-/// One thing that is wrong, where, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     pub code: ProblemCode,
@@ -74,7 +71,6 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem without a place, a hint or tasks.
     pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         Self {
             code,

@@ -25,11 +25,8 @@ pub enum Action {
     Cancel(usize),
     /// Stop everything, for this reason.
     GiveUp(String),
-    /// Weave a built branch into the batch branch.
     Weave(usize),
-    /// Ask the agent of a task to stop.
     Stop(usize),
-    /// Have a person approve a task.
     Ask(usize),
     Start(usize),
     /// Note that a stage began or ended, that all tasks are over, or what is done with the result.

@@ -30,7 +30,6 @@ pub enum SelectionTerm {
     Phase(PhaseNumber),
     /// All open tasks.
     All,
-    /// The tasks that failed.
     Failed,
     /// The open tasks with a label.
     Label(String),
@@ -38,7 +37,6 @@ pub enum SelectionTerm {
     Next(usize),
 }
 
-/// A word that is not in the language, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SelectionError {

@@ -29,12 +29,9 @@ words! {
     }
 }
 
-/// Where people see a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// Its column.
     pub column: BoardColumn,
-    /// The one word that says best where it stands.
     pub word: TaskWord,
 }
 

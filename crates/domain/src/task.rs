@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::id::{PhaseNumber, TaskId};
 use crate::words::words;
 
-/// One piece of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     pub id: TaskId,
@@ -29,7 +28,6 @@ pub struct Task {
     pub priority: Priority,
     /// How long it is thought to take.
     pub effort: Option<Effort>,
-    /// Words to choose it by.
     pub labels: Vec<String>,
     pub notes: Vec<String>,
     /// The line it starts at, counted from 1.
@@ -85,9 +83,7 @@ pub enum TaskHold {
 pub struct Dependency {
     /// The task that must be done first.
     pub on: TaskId,
-    /// The line that says so.
     pub line: u32,
-    /// What it means if no task has that id.
     pub if_unknown: IfUnknown,
 }
 

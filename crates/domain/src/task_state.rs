@@ -42,7 +42,6 @@ pub enum TaskState {
     Ended(Ending),
 }
 
-/// How a task ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// Its branch is in the batch branch.
@@ -50,14 +49,12 @@ pub enum Ending {
         /// The tip of the task branch.
         commit: Commit,
     },
-    /// The agent succeeded and changed nothing.
     NoChanges {
         /// Why nothing was needed, as the agent says.
         reason: Option<String>,
     },
     /// Its branch does not merge cleanly; it is left out and kept.
     Conflicted {
-        /// The tip of the task branch.
         commit: Commit,
         files: Vec<String>,
         /// The woven tasks that touched them.
@@ -65,7 +62,6 @@ pub enum Ending {
     },
     /// The tests fail with it; it is left out and kept.
     Invalid {
-        /// The tip of the task branch.
         commit: Commit,
         because: String,
         /// The tasks that were in when they failed first.
@@ -186,7 +182,6 @@ pub(crate) fn verb(state: &str) -> String {
     }
 }
 
-/// A move that a state does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a task that is {state} cannot be {event}")]
 pub struct IllegalMove {
@@ -317,7 +312,6 @@ impl TaskState {
         Ok(next)
     }
 
-    /// How a task in this state ends by an event, if it does.
     fn ending_after(&self, event: &TaskEvent) -> Option<Ending> {
         use TaskEvent as Event;
         let at_work = self.attempt().is_some();

@@ -19,7 +19,6 @@ words! {
 }
 
 impl TaskStatusWord {
-    /// The word for a state.
     pub fn from_state(state: &TaskState) -> Self {
         match state {
             TaskState::Queued | TaskState::RetryPause { .. } => Self::Queued,

@@ -28,7 +28,6 @@ impl Consent {
     }
 }
 
-/// What agents took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
     pub tokens: u64,

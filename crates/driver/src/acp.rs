@@ -31,13 +31,11 @@ const MOST_ROUNDS: u32 = 500;
 
 const MOST_MODELS: usize = 20;
 
-/// What we are to an agent.
 const CLIENT: &str = "pleach";
 
 /// Exit codes of those that were ended by a signal, as shells tell them.
 const ENDED_BY_SIGNAL: std::ops::RangeInclusive<i32> = 129..=159;
 
-/// A conversation with an agent.
 #[derive(Debug)]
 pub(crate) struct Acp {
     order: DriverOrder,
@@ -63,7 +61,6 @@ pub(crate) struct Acp {
     complaint: Option<String>,
 }
 
-/// What an agent did last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LastAct {
     Nothing,

@@ -61,7 +61,6 @@ const BORING_OF_SYSTEM: &[&str] = &[
     "vcs_state_changed",
 ];
 
-/// A conversation with Claude Code.
 #[derive(Debug)]
 pub(super) struct Claude {
     order: DriverOrder,
@@ -71,7 +70,6 @@ pub(super) struct Claude {
     tally: ClaudeUsage,
     patience: RetryBudget,
     resets_at: Option<i64>,
-    /// Whether the plan's limit was told to be reached.
     is_limited: bool,
     last_words: LastWords,
     result: Option<Value>,
@@ -357,7 +355,6 @@ impl Claude {
         });
     }
 
-    /// How long the plan's limit lasts.
     fn pause(&self) -> Option<u64> {
         trouble::pause(&self.resets_at?.to_string())
     }
@@ -378,7 +375,6 @@ impl Claude {
     }
 }
 
-/// Prints a text if there is one.
 fn say(text: Option<&str>, entry: impl Fn(String) -> Entry, out: &mut ProtocolOutput) {
     if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
         out.print(entry(text.to_owned()));

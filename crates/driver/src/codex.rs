@@ -25,12 +25,10 @@ const BORING_OF_ERROR: &[&str] = &[
     "WARNING: proceeding, even though we could not create PATH aliases",
 ];
 
-/// What it says about a conversation that is not there.
 const NO_SESSION: &str = "no rollout found for thread id";
 
 const AGAIN: &str = "Reconnecting... ";
 
-/// A conversation with Codex.
 #[derive(Debug)]
 pub(super) struct Codex {
     order: DriverOrder,
@@ -267,7 +265,6 @@ impl Codex {
     }
 }
 
-/// What it means that a turn failed with such an error.
 fn failure(error: &str) -> Conclusion {
     let trouble = trouble::of_text(error);
     let may_pass = matches!(trouble, Trouble::Limit | Trouble::Overload);
@@ -299,7 +296,6 @@ fn taken(usage: &Value, before: u64) -> Usage {
     }
 }
 
-/// The model among the words of the program.
 fn model_in(words: &[String]) -> Option<String> {
     let mut words = words.iter();
     words.find(|word| ["-m", "--model"].contains(&word.as_str()))?;

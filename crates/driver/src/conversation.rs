@@ -32,9 +32,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long they are listened to at most, when what it started goes on and on.
 const MOST_LAST_WORDS: Duration = Duration::from_secs(10);
 
-/// What a driver hears.
 pub(super) enum DriverInput {
-    /// A line of the agent's output.
     Line(RunNumber, String),
     ErrorLine(RunNumber, String),
     /// One of the two is over.
@@ -43,18 +41,14 @@ pub(super) enum DriverInput {
     Stop,
 }
 
-/// Which run of the program something is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RunNumber(u32);
 
-/// What follows from a run.
 pub(super) enum RunOutcome {
     Finished(Conclusion),
-    /// The session that was to go on is not there.
     SessionLost,
 }
 
-/// Runs the program and speaks with it to the end.
 pub(super) fn converse(
     protocol: &mut dyn Protocol,
     words: &[String],
@@ -100,18 +94,15 @@ struct Conversation<'p> {
     deadline: Option<Instant>,
     /// When the protocol is told that nothing was heard.
     silent_until: Option<Instant>,
-    /// By which signal the agent is ended.
     next_signal: Signal,
     /// Whether somebody wants everything to stop.
     lost: bool,
-    /// Whether nobody listens to us any more.
     is_unheard: bool,
     /// How many of its two outputs are open.
     voices: u8,
     ended: Option<AgentExit>,
 }
 
-/// How and when an agent has ended.
 #[derive(Debug, Clone, Copy)]
 struct AgentExit {
     status: ExitStatus,

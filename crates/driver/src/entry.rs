@@ -243,7 +243,6 @@ pub enum Outcome {
 }
 
 impl Conclusion {
-    /// One that failed.
     pub fn failed(trouble: Trouble, message: impl Into<String>) -> Self {
         Self {
             outcome: Outcome::Failed(trouble),
@@ -254,7 +253,6 @@ impl Conclusion {
     }
 }
 
-/// A line that bears an entry.
 #[derive(Serialize, Deserialize)]
 struct EntryLine<E> {
     pleach: E,
@@ -280,7 +278,6 @@ impl Entry {
         Self::Raw { text }.to_line()
     }
 
-    /// The entry that a line bears, if it does.
     pub fn from_line(line: &[u8]) -> Option<Self> {
         let line = line.trim_ascii();
         if !line.starts_with(b"{") {
@@ -292,7 +289,6 @@ impl Entry {
 }
 
 impl Entry {
-    /// The word for what it is.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Session { .. } => "session",
@@ -311,7 +307,6 @@ impl Entry {
         }
     }
 
-    /// What it says, for a person who sees nothing else of it.
     pub fn in_words(&self) -> String {
         match self {
             Self::Session { id, model, .. } => {
@@ -342,7 +337,6 @@ impl<E: Serialize> EntryLine<E> {
     }
 }
 
-/// Cuts every text in a value that is longer than this.
 fn cut(value: &mut Value, most: usize) {
     match value {
         Value::String(text) if text.len() > most => *text = shortened(text, most),

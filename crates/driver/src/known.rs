@@ -23,7 +23,6 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
     copilot::AGENT,
 ];
 
-/// An agent that is known by name.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownAgent {
     pub name: &'static str,
@@ -39,7 +38,6 @@ pub struct KnownAgent {
     pub variables: &'static [&'static str],
     /// Variables that it gets so that it works unattended, unless the user sets them.
     pub sets: &'static [(&'static str, &'static str)],
-    /// How one can see that it is logged in.
     pub login: Login,
     pub install: &'static str,
     /// Whether the usage at the end of a turn is that of the last call of the model alone, not of the turn.
@@ -57,11 +55,9 @@ pub struct Login {
     pub variables: &'static [&'static str],
     /// Any of these files is one: from the folder that a variable names, or else from the home folder.
     pub files: &'static [LoginFile],
-    /// What to do where there is none.
     pub hint: &'static str,
 }
 
-/// A file that an agent keeps its login in.
 #[derive(Debug, Clone, Copy)]
 pub struct LoginFile {
     /// The variable that says where the agent's folder is, and the file in that folder.
@@ -69,13 +65,10 @@ pub struct LoginFile {
     pub at_home: &'static str,
 }
 
-/// How an agent is told which model to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelBy {
-    /// By an argument before the model's name.
     Flag(&'static str),
     Variable(&'static str),
-    /// In the conversation.
     Protocol,
 }
 
@@ -124,7 +117,6 @@ impl RepositoryFiles {
     };
 }
 
-/// The agent of that name.
 pub fn known_agent(name: &str) -> Option<&'static KnownAgent> {
     KNOWN_AGENTS.iter().find(|agent| agent.name == name)
 }

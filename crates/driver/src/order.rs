@@ -27,7 +27,6 @@ pub struct DriverOrder {
     pub folder: PathBuf,
 }
 
-/// How to talk to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolKind {
@@ -44,7 +43,6 @@ pub enum ProtocolKind {
     },
 }
 
-/// What an agent is told whose session goes on.
 const GO_ON: &str = "You were interrupted before you had finished, through no fault of yours. All your changes so far are \
                      still there. Continue the task where you left off.";
 
@@ -70,7 +68,6 @@ impl DriverOrder {
         }
     }
 
-    /// What is said in a session that knows the task.
     pub(super) fn words_to_go_on(&self) -> &str {
         self.question.as_deref().unwrap_or(GO_ON)
     }

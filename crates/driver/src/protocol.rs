@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::{Conclusion, Entry, Exit};
 
-/// How one kind of agent is talked to.
 pub(crate) trait Protocol {
     /// Begins the conversation, as soon as the agent runs.
     fn begin(&mut self, out: &mut ProtocolOutput);
@@ -16,10 +15,8 @@ pub(crate) trait Protocol {
 
     fn hear_error(&mut self, line: &str, out: &mut ProtocolOutput);
 
-    /// Asks it to stop what it does, by the protocol.
     fn interrupt(&mut self, out: &mut ProtocolOutput);
 
-    /// Takes in that nothing was heard for as long as it said.
     fn hear_nothing(&mut self, out: &mut ProtocolOutput) {
         let _ = out;
     }
@@ -28,7 +25,6 @@ pub(crate) trait Protocol {
     fn conclude(&mut self, exit: Exit, out: &mut ProtocolOutput) -> Conclusion;
 }
 
-/// What comes of taking something in.
 #[derive(Debug, Default)]
 pub(crate) struct ProtocolOutput {
     pub(crate) entries: Vec<Entry>,
@@ -39,7 +35,6 @@ pub(crate) struct ProtocolOutput {
     pub(crate) listen: Option<Duration>,
 }
 
-/// What is to be done with the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum NextStep {
     #[default]

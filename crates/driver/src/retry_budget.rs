@@ -32,7 +32,6 @@ pub(super) struct RetryBudget {
     over: Option<Conclusion>,
 }
 
-/// One more time that an agent asks its model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModelRetry {
     /// Which time this is, as the agent counts.
@@ -42,7 +41,6 @@ pub(super) struct ModelRetry {
     pub(super) delay: Option<Duration>,
 }
 
-/// Whether an agent may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryVerdict {
     GoOn,

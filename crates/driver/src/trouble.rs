@@ -17,7 +17,6 @@ pub(super) use last_words::{LastWords, interrupted, left};
 pub(super) use plain::plain;
 pub(super) use retry_after::retry_after;
 
-/// Words that say that there is no money left.
 const BUDGET: &[&str] = &[
     "insufficient_quota",
     "insufficient quota",
@@ -33,7 +32,6 @@ const BUDGET: &[&str] = &[
     "budget",
 ];
 
-/// Words that say that the model does not want to.
 const REFUSED: &[&str] = &[
     "content policy",
     "content_policy",
@@ -52,7 +50,6 @@ const REFUSED: &[&str] = &[
     "safety reasons",
 ];
 
-/// Words that say that the conversation is too long.
 const CONTEXT: &[&str] = &[
     "context length",
     "context_length",
@@ -69,7 +66,6 @@ const CONTEXT: &[&str] = &[
     "conversation is too long",
 ];
 
-/// Words that say that nobody is logged in.
 const LOGIN: &[&str] = &[
     "api key",
     "api_key",
@@ -94,7 +90,6 @@ const LOGIN: &[&str] = &[
     "does not have access to claude",
 ];
 
-/// Words that say that it may work again later.
 const LIMIT: &[&str] = &[
     "rate limit",
     "rate_limit",
@@ -116,7 +111,6 @@ const LIMIT: &[&str] = &[
     "out of extra usage",
 ];
 
-/// Words that say that what it talks to does not manage.
 const OVERLOAD: &[&str] = &[
     "overloaded",
     "high demand",
@@ -154,7 +148,6 @@ const CONFIGURATION: &[&str] = &[
     "unrecognized",
 ];
 
-/// Words that say that the connection broke.
 const NETWORK: &[&str] = &[
     "connect",
     "network",
@@ -178,10 +171,8 @@ const STATUSES: &[u16] = &[
     400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529,
 ];
 
-/// Words before a number that make it a status.
 const BEFORE_STATUS: &[&str] = &["status", "code", "error", "http", "rejected", "statuscode"];
 
-/// Words after a number that make it a status.
 const AFTER_STATUS: &[&str] = &[
     "bad",
     "unauthorized",
@@ -197,7 +188,6 @@ const AFTER_STATUS: &[&str] = &[
     "status",
 ];
 
-/// What a status of HTTP means that came with that text.
 pub(super) fn of_status(status: u16, text: &str) -> Trouble {
     let text = text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));

@@ -32,7 +32,6 @@ pub use preset_agent::{DRIVE, PresetAgent};
 pub use verdict::AttemptVerdict;
 pub use version::Versions;
 
-/// A program that works on a task.
 pub trait Agent: Debug + Send + Sync {
     fn name(&self) -> &str;
 
@@ -41,14 +40,12 @@ pub trait Agent: Debug + Send + Sync {
     /// Checks that its program is there, so that no task fails for want of it.
     fn check_installed(&self) -> Result<(), NoAgent>;
 
-    /// How it is started on a task.
     fn launch(&self, brief: &Brief<'_>) -> Launch;
 
     /// What its end means, given the last of its output, as much as `last_line` reads.
     fn verdict(&self, exit: Exit, tail: &[u8]) -> AttemptVerdict;
 }
 
-/// What an agent is to know before it starts on a task.
 #[derive(Debug, Clone, Copy)]
 pub struct Brief<'a> {
     /// Pleach's own program.
@@ -68,13 +65,11 @@ pub struct Brief<'a> {
     pub is_held: bool,
 }
 
-/// How an agent is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
     pub argv: Vec<OsString>,
     /// Its whole environment: what is allowed of ours, and what is said of the task.
     pub env: Vec<(OsString, OsString)>,
-    /// What it reads from its standard input.
     pub input: Input,
     /// How long it alone is asked to stop before everybody is that it started.
     pub polite: Option<Duration>,
@@ -82,7 +77,6 @@ pub struct Launch {
     pub tool: Option<&'static str>,
 }
 
-/// What an agent reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     Prompt,

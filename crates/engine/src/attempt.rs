@@ -44,7 +44,6 @@ use judge::AgentVerdict;
 /// How long recovery waits for the wrapper of a dead engine, beyond what an agent may take to stop.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
-/// What all attempts of a batch share.
 #[derive(Debug)]
 pub(crate) struct AttemptContext {
     pub(crate) store: Store,
@@ -67,7 +66,6 @@ pub(crate) struct AttemptContext {
     pub(crate) hider: Hider,
 }
 
-/// Where the worktree of an attempt comes from.
 enum TreeSource {
     /// Another attempt was there before.
     Found,
@@ -75,7 +73,6 @@ enum TreeSource {
     Made,
 }
 
-/// What is to be tried.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt {
     pub(crate) task: TaskId,
@@ -96,7 +93,6 @@ impl Attempt {
         ProcessPurpose::Attempt(self.task.clone(), self.number)
     }
 
-    /// The same, with nothing there of what was before.
     fn begun_anew(&self) -> Self {
         Self {
             session: None,
@@ -126,7 +122,6 @@ pub(crate) struct Finished {
     pub(crate) ending: AttemptEnding,
     /// The last state of the worktree, where it was not taken as the task's work.
     pub(crate) kept: Option<CommitId>,
-    /// What the agent took, as it says.
     pub(crate) spent: Option<Spent>,
     pub(crate) session: Option<String>,
     pub(crate) notes: Vec<String>,
@@ -146,7 +141,6 @@ impl Finished {
         }
     }
 
-    /// Notes what the agent said of itself in all.
     fn take_in(&mut self, said: AgentReport) {
         self.spent = Some(said.spent).filter(|spent| *spent != Spent::default());
         self.session = said.session;
@@ -303,7 +297,6 @@ impl AttemptContext {
         by_itself.then_some(record)
     }
 
-    /// The tests that what is woven must pass, if any are set.
     pub(crate) fn tests(&self) -> Option<Tests> {
         let settings = &self.settings;
         Some(Tests {

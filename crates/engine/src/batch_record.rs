@@ -36,11 +36,9 @@ pub(crate) struct BatchRecord {
     pub(crate) folder: PathBuf,
     /// Where its plan is kept; tasks of others say so themselves.
     pub(crate) plan: PlanOrigin,
-    /// The status file that is kept besides, if one was named.
     #[serde(default)]
     pub(crate) status_file: Option<StoredPath>,
     pub(crate) base: String,
-    /// How its tasks are tried and its result is tested.
     #[serde(flatten)]
     pub(crate) attempts: AttemptSettings,
     /// Whether the worktrees of tasks that did not make it stay.
@@ -48,7 +46,6 @@ pub(crate) struct BatchRecord {
     /// Where worktrees go, if not to the state folder.
     pub(crate) worktrees: Option<StoredPath>,
     pub(crate) merge: Strategy,
-    /// Whether no verdict of before counts.
     #[serde(default)]
     pub(crate) prove_again: bool,
     /// What kind of server the project lives on, where its address does not tell.
@@ -85,14 +82,12 @@ pub(crate) struct BatchRecord {
 }
 
 impl BatchRecord {
-    /// What programs know its tasks by.
     pub(crate) fn task_ids(&self, project: &str) -> TaskIds {
         let tasks = self.tasks.iter();
         let tasks = tasks.map(|task| (&task.id, task.opaque_id.as_deref()));
         TaskIds::of(project, &self.plan.key(), tasks)
     }
 
-    /// Where its tasks are kept.
     pub(crate) fn plans(&self) -> Vec<&PlanOrigin> {
         let mut plans = vec![&self.plan];
         for home in self.tasks.iter().filter_map(|task| task.home.as_ref()) {
@@ -116,7 +111,6 @@ impl BatchRecord {
         segment_of(found.and_then(|task| task.segment.as_deref()), id)
     }
 
-    /// Whether its tasks work in the user's folder.
     pub(crate) fn is_in_place(&self) -> bool {
         self.place == WorkPlace::InPlace
     }
@@ -128,7 +122,6 @@ impl BatchRecord {
         told
     }
 
-    /// How many agents may be at work at once.
     pub(crate) fn slots(&self) -> usize {
         self.design.settings.mode.slots()
     }
@@ -148,18 +141,15 @@ pub(crate) struct TaskRecord {
     #[serde(default)]
     pub(crate) opaque_id: Option<String>,
     pub(crate) title: String,
-    /// What the plan says besides.
     #[serde(default)]
     pub(crate) details: String,
     pub(crate) prompt: String,
-    /// Where the plan says how far it is, if it does.
     pub(crate) mark: Option<PlanMark>,
     /// How far it was on the board, for a task that is kept there.
     #[serde(default)]
     pub(crate) on_board: Option<TaskStatus>,
 }
 
-/// How far a task is, for whoever keeps its plan.
 #[derive(Debug, Clone)]
 pub(crate) enum Marking {
     /// An edit of a plan's file, which is that of the batch if none is named.
@@ -167,18 +157,15 @@ pub(crate) enum Marking {
     OnBoard(TaskId, TaskStatus),
 }
 
-/// What the plan said of a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PlanMark {
     identity: Identity,
     /// The text that stood there.
     before: String,
-    /// Whether there is a way to write that it is in progress.
     shows_progress: bool,
 }
 
 impl PlanMark {
-    /// The mark of a task of a document, by its position there.
     pub(crate) fn read(document: &Document, text: &str, position: usize) -> Option<Self> {
         Some(Self {
             identity: document.places[position].identity,
@@ -205,7 +192,6 @@ impl TaskRecord {
         }
     }
 
-    /// The same for the database.
     pub(crate) fn as_stored(&self) -> BatchTask {
         let id = self.id.clone();
         match &self.home {
@@ -218,7 +204,6 @@ impl TaskRecord {
         }
     }
 
-    /// What it is called in refs and paths.
     pub(crate) fn segment(&self) -> String {
         segment_of(self.segment.as_deref(), &self.id)
     }

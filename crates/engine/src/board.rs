@@ -50,7 +50,6 @@ impl Board {
     }
 }
 
-/// An id that nobody else has.
 fn fresh_id() -> Result<String, BoardError> {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut bytes = [0_u8; 16];
@@ -69,7 +68,6 @@ fn plan_of_rows<'r>(rows: impl IntoIterator<Item = &'r TaskRow>) -> Plan {
     }
 }
 
-/// The place behind everything on a project's board.
 fn last_position(tables: BoardTables<'_>, project: &str) -> Result<f64, BoardError> {
     let rows = tables.tasks(project)?;
     Ok(rows.last().map_or(0.0, |row| row.position))

@@ -18,13 +18,11 @@ pub(crate) use kinds::{MOST_LIMIT_WAIT, USUAL_LIMIT_WAIT};
 pub(crate) use layers::users_file;
 pub use layers::{Layers, MisspeltVariable, ResolvedSetting, misspelt_variables};
 
-/// The file in the repository.
 pub const FILE_NAME: &str = "pleach.toml";
 
 /// How the variables begin that set keys.
 const VARIABLES: &str = "PLEACH_";
 
-/// What one layer says of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentConfig {
     /// The preset that it is like: a name, or `acp:` and a command.

@@ -40,7 +40,6 @@ pub struct Steering {
     remarks: BTreeMap<String, SteeringRemark>,
 }
 
-/// What is to be said of a file besides its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SteeringRemark {
     pub(crate) role: Role,
@@ -85,7 +84,6 @@ pub struct SteeringChange {
 }
 
 impl SteeringChange {
-    /// One of a file of which nothing else is known.
     pub fn of_file(path: String, kind: ChangeKind, role: Role) -> Self {
         Self {
             what: SteeringSubject::File(path),

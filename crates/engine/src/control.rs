@@ -78,7 +78,6 @@ enum OwnerReply {
     Nothing,
 }
 
-/// Somebody's hands on a batch.
 #[derive(Debug)]
 pub struct Control<'a> {
     pub state: &'a StateFolder,
@@ -395,7 +394,6 @@ impl Control<'_> {
     }
 }
 
-/// The next task that waits, with what it needs consent to.
 fn next_waiting(stored: &StoredBatch) -> Option<(TaskId, Option<Consent>)> {
     let mut tasks = stored.batch.tasks.iter();
     tasks.find_map(|task| match &task.state {

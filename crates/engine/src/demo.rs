@@ -18,7 +18,6 @@ pub const PLAN: &str = include_str!("demo/TODO.md");
 
 /// The test of the demo, and the command that runs it.
 const CHECK: &str = include_str!("demo/check.sh");
-/// What tests the demo's repository.
 pub const TESTS: &str = "sh check.sh";
 
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +31,6 @@ pub enum DemoError {
     Git(#[from] GitError),
 }
 
-/// Fills an empty folder with the demo's repository.
 pub fn make_repository(folder: &Path) -> Result<(), DemoError> {
     let agent = DemoAgent::NAME;
     let config = format!("agent = {agent:?}\nvalidate = {TESTS:?}\nland = \"none\"\n");

@@ -14,7 +14,6 @@ pub(crate) struct DetectedCommand {
     pub because: String,
 }
 
-/// What a project seems to want.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Commands {
     /// Ways to test it, the likeliest first.

@@ -11,7 +11,6 @@ use std::path::Path;
 use crate::config::{Layers, Settings, misspelt_variables};
 use crate::plan_in_use::project_folder;
 
-/// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckLevel {
     Fine,
@@ -57,7 +56,6 @@ impl DoctorCheck {
     }
 }
 
-/// Whether the project's server is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DoctorScope {
     /// No network is used.

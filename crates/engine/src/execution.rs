@@ -12,7 +12,6 @@ use pleach_system::state_folder::StateFolder;
 
 use crate::board::TasksToRun;
 
-/// How far an execution plan is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
     pub mode: RunMode,

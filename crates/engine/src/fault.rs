@@ -10,7 +10,6 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Who can do something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
     /// Whoever asked: what was asked for makes no sense, or not now.
@@ -21,22 +20,17 @@ pub enum Blame {
     Pleach,
 }
 
-/// One thing that went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Who can do something about it.
     pub blame: Blame,
     /// The reason, as a stable word.
     pub code: &'static str,
-    /// The message, for people.
     pub message: String,
     /// A place such as `TODO.md:41`.
     pub place: Option<String>,
     /// Two lines that point at a word.
     pub pointer: Option<String>,
-    /// What to do about it.
     pub hint: Option<String>,
-    /// The fields of a request that are wrong.
     pub fields: Vec<FieldError>,
     /// Details for programs; they depend on the code.
     pub details: Option<Value>,
@@ -53,7 +47,6 @@ pub struct FieldError {
 }
 
 impl Fault {
-    /// A fault without a hint.
     pub fn new(blame: Blame, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             blame,
@@ -81,14 +74,12 @@ impl Fault {
         }
     }
 
-    /// The same with what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// A problem of a plan's file.
     pub fn of_plan(problem: &Problem, file: &str) -> Self {
         Self {
             place: problem.line.map(|line| format!("{file}:{line}")),
@@ -119,7 +110,6 @@ impl Faults {
         &self.all[0]
     }
 
-    /// All of them.
     pub fn into_vec(self) -> Vec<Fault> {
         self.all
     }

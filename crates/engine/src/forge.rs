@@ -31,11 +31,9 @@ pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const LONGEST_TITLE: usize = 250;
 const LONGEST_BODY: usize = 65_000;
 
-/// A pull request as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestDraft {
     pub head: String,
-    /// The branch that it should go into.
     pub base: String,
     /// One line.
     pub title: String,
@@ -59,7 +57,6 @@ impl PullRequestDraft {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
-    /// The number that people call it by.
     pub number: u64,
     /// Its page.
     pub url: String,

@@ -27,13 +27,10 @@ use crate::stored_batch::{LookupError, StoredBatch};
 
 pub use search::empty_folders;
 
-/// Why it cannot be seen what is left behind.
 #[derive(Debug, thiserror::Error)]
 pub enum GcError {
-    /// What is stored cannot be read.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// The kept work cannot be listed.
     #[error(transparent)]
     Kept(#[from] KeptError),
     #[error(transparent)]
@@ -42,10 +39,8 @@ pub enum GcError {
     Git(#[from] GitError),
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
-    /// The folder of a resolution cannot be removed.
     #[error(transparent)]
     Resolve(Box<ResolveError>),
-    /// Whether anybody runs a batch cannot be seen.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
     #[error("could not remove {}", path.display())]
@@ -82,7 +77,6 @@ pub struct Garbage {
     pub bytes: Option<u64>,
 }
 
-/// What can go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GarbageKind {
     /// The worktree of a task; its last state is kept first.
@@ -95,7 +89,6 @@ pub enum GarbageKind {
         task: usize,
         path: PathBuf,
     },
-    /// A ref that keeps the work of an attempt.
     KeptWork {
         name: String,
         commit: CommitId,
@@ -107,7 +100,6 @@ pub enum GarbageKind {
         /// The folder of the worktree that may have it checked out.
         tree: Option<PathBuf>,
     },
-    /// What the agents of an old batch said.
     Transcripts {
         /// The folder of the batch; it stays, because it holds its number.
         folder: PathBuf,
@@ -154,7 +146,6 @@ pub struct Repacked {
     pub after: u64,
 }
 
-/// Clears up after the batches of one project.
 #[derive(Debug)]
 pub struct GarbageCollector<'a> {
     pub state: &'a StateFolder,

@@ -11,7 +11,6 @@ use pleach_system::text::causes::with_causes;
 use crate::fault::{Blame, Fault, Faults};
 use crate::run::{Controls, LoopNotice, Prepared, Summary};
 
-/// Why a batch does not run here.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     #[error("Pleach is shutting down and starts no new batches")]
@@ -156,7 +155,6 @@ impl Host {
         }
     }
 
-    /// That batches are still begun.
     pub fn check_is_open(&self) -> Result<(), HostError> {
         if self.is_leaving() {
             Err(HostError::Leaving)
@@ -219,7 +217,6 @@ struct RunFacts {
     is_gone: bool,
 }
 
-/// How a batch came to begin.
 #[derive(Debug, Clone)]
 pub enum Begun {
     /// It has this number, and what was said to it first is done.

@@ -16,13 +16,10 @@ use crate::config::{
 use crate::detect::{Commands, DetectedCommand, commands};
 use crate::plan_in_use::{self, project_folder};
 
-/// The key that says which agent to run.
 const AGENT: &str = "agent";
 
-/// How keys of agents begin.
 const AGENTS: &str = "agents.";
 
-/// What a first configuration would be.
 #[derive(Debug)]
 pub struct ConfigDraft {
     pub path: PathBuf,
@@ -30,7 +27,6 @@ pub struct ConfigDraft {
     /// What it sets: the key, the value as it stands there, and what tells so.
     pub set: Vec<(&'static str, String, String)>,
     pub agents: Vec<String>,
-    /// Whether the folder is in a git repository.
     pub is_repository: bool,
 }
 
@@ -42,7 +38,6 @@ pub enum InitError {
         /// Lines that it does not have and could.
         missing: Vec<String>,
     },
-    /// The one that is there cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("could not write {}", path.display())]
@@ -75,7 +70,6 @@ impl ConfigDraft {
         Self::with(folder, &there)
     }
 
-    /// The same with these agents.
     fn with(folder: &Path, there: &[Presence]) -> Self {
         let top = project_folder(folder);
         let found = commands(&top);
@@ -123,7 +117,6 @@ impl ConfigDraft {
         }
     }
 
-    /// What it sets and the file that is there does not.
     fn missing(&self, folder: &Path) -> Result<Vec<String>, InitError> {
         let there = Config::load(folder)?;
         let lacks = |name: &str| Key::named(name).is_some_and(|key| !key.is_said_by(&there));

@@ -23,7 +23,6 @@ use pleach_system::state_folder::StateFolder;
 
 pub(crate) const KEEP: &str = "refs/pleach/keep/";
 
-/// Why kept work cannot be listed or brought back.
 #[derive(Debug, thiserror::Error)]
 pub enum KeptError {
     #[error(transparent)]
@@ -34,16 +33,13 @@ pub enum KeptError {
     Git(#[from] GitError),
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
-    /// Whether anybody runs the batch could not be seen.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
-    /// There is no room to bring it back to.
     #[error("could not create a folder in {}", path.display())]
     Folder {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// There is no kept work of what was named.
     #[error("{0}")]
     Nothing(String),
 }
@@ -64,7 +60,6 @@ pub struct KeptWork {
     pub also: OtherCopy,
 }
 
-/// Whose work it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptOrigin {
     pub batch: BatchNumber,
@@ -78,7 +73,6 @@ pub struct KeptOrigin {
     pub basis: Option<CommitId>,
 }
 
-/// Where kept work is besides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OtherCopy {
     Nowhere,
@@ -87,7 +81,6 @@ pub enum OtherCopy {
     Merged,
 }
 
-/// Which work of a task is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptSelector {
     Last,
@@ -107,7 +100,6 @@ impl KeptSelector {
     }
 }
 
-/// Work that was brought back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveredWork {
     pub task: TaskId,
@@ -115,11 +107,9 @@ pub struct RecoveredWork {
     pub attempt: Option<u32>,
     pub back: RecoveredTo,
     pub commit: CommitId,
-    /// The commit that the attempt started from, if known.
     pub basis: Option<CommitId>,
 }
 
-/// Where work was brought back to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecoveredTo {
     Branch(String),
@@ -189,7 +179,6 @@ impl KeptWork {
         self.origin.as_ref().and_then(|origin| origin.attempt)
     }
 
-    /// Whether a state of it is known to change nothing.
     fn is_unchanged(&self, store: &Store, commit: &CommitId) -> Result<bool, GitError> {
         let state = Self {
             commit: commit.clone(),
@@ -198,7 +187,6 @@ impl KeptWork {
         Ok(state.count_files(store)? == Some(0))
     }
 
-    /// How many files it changes, if it is known from what.
     pub fn count_files(&self, store: &Store) -> Result<Option<usize>, GitError> {
         let Some(basis) = self
             .origin

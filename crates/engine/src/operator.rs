@@ -43,13 +43,10 @@ pub enum Consent {
 /// Whoever carries out requests, and what they need for that.
 #[derive(Debug)]
 pub struct Operator<'a> {
-    /// Where Pleach keeps its own.
     pub state: &'a StateFolder,
     /// Pleach's own program, which git calls back and which wraps agents.
     pub program: &'a Path,
-    /// Where batches run.
     pub host: &'a Host,
-    /// Who consents to what steers agents.
     pub consent: Consent,
 }
 
@@ -76,14 +73,12 @@ pub struct LandingWish {
 }
 
 impl StartedBatch {
-    /// Its id.
     pub fn id(&self) -> u32 {
         self.batch.id
     }
 }
 
 impl<'a> Operator<'a> {
-    /// Hands on a batch.
     pub fn control(&self, batch: u32) -> Control<'a> {
         Control {
             state: self.state,
@@ -92,7 +87,6 @@ impl<'a> Operator<'a> {
         }
     }
 
-    /// A batch as it stands.
     pub fn batch(&self, id: u32) -> Result<BatchView, LookupError> {
         let view = BatchView::load(self.state, &Database::open(self.state)?, id)?;
         view.ok_or(LookupError::NoBatch(id))
@@ -251,7 +245,6 @@ impl<'a> Operator<'a> {
             .into())
     }
 
-    /// Goes on with a batch that was interrupted.
     pub fn resume(&self, batch: u32) -> Result<String, Faults> {
         self.host.check_is_open()?;
         let prepared = take_up(self.state, batch, self.program, None)?;
@@ -336,7 +329,6 @@ impl<'a> Operator<'a> {
         }
     }
 
-    /// How a task ended, once it has.
     fn outcome(&self, batch: u32, task: &TaskId) -> Result<Option<&'static str>, LookupError> {
         let stored = self.stored(batch)?;
         let state = &stored.batch.tasks[stored.position(task)?].state;
@@ -344,7 +336,6 @@ impl<'a> Operator<'a> {
     }
 }
 
-/// That a batch may push to where it would.
 fn check_push(prepared: &mut Prepared) -> Result<(), Faults> {
     let Some(address) = prepared.unconfirmed_push()? else {
         return Ok(());

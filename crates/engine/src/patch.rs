@@ -13,7 +13,6 @@ use utoipa::ToSchema;
 
 use crate::stored_batch::{LookupError, StoredBatch};
 
-/// How much is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatchExtent {
     /// Every changed line.
@@ -35,14 +34,10 @@ pub enum Whitespace {
     Ignore,
 }
 
-/// How a patch is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PatchOptions {
-    /// How much of it.
     pub extent: PatchExtent,
-    /// Whether it is for eyes.
     pub colour: Colour,
-    /// Whether white space counts.
     pub whitespace: Whitespace,
 }
 
@@ -133,44 +128,26 @@ fn changed_files(numbers: &[u8]) -> Vec<ChangedFile> {
     files
 }
 
-/// Whether it is for eyes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
-    /// Colours.
     Always,
-    /// None.
     Never,
 }
 
-/// Why there is no patch.
 #[derive(Debug, thiserror::Error)]
 pub enum PatchError {
-    /// What was named is not there.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// The repository cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// There is nothing to compare.
     #[error("{what}")]
-    Nothing {
-        /// Why.
-        what: String,
-        /// What to do instead.
-        hint: String,
-    },
-    /// What it left was removed.
+    Nothing { what: String, hint: String },
     #[error("the work of {what} no longer exists")]
-    Gone {
-        /// Whose.
-        what: String,
-    },
+    Gone { what: String },
 }
 
-/// The patch of a batch, or of one of its tasks.
 pub fn patch(
     state: &StateFolder,
     stored: &StoredBatch,

@@ -64,7 +64,6 @@ pub fn find(folder: &Path) -> Result<PathBuf, NoPlan> {
     find_unconfigured(folder)
 }
 
-/// The same where the configuration says nothing of it.
 pub(crate) fn find_unconfigured(folder: &Path) -> Result<PathBuf, NoPlan> {
     let top = project_folder(folder);
     let pointer = load_pointer(&top.join(".claude/current-plan.txt"))?;

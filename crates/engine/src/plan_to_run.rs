@@ -10,7 +10,6 @@ use pleach_domain::id::TaskId;
 use pleach_formats::Document;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A plan as it is handed to a run.
 #[derive(Debug)]
 pub struct PlanToRun {
     /// Where it is kept, and where it is said how far its tasks are.
@@ -61,19 +60,16 @@ impl PlanToRun {
         Some((plan, plan.keys.get(position - plan.first)?))
     }
 
-    /// Where a task is kept, by its position.
     pub(crate) fn origin_of(&self, position: usize) -> &PlanOrigin {
         let joined = self.joined_at(position);
         joined.map_or(&self.origin, |(plan, _)| &plan.origin)
     }
 
-    /// The text that its mark stands in.
     pub(crate) fn text_of(&self, position: usize) -> &str {
         let joined = self.joined_at(position);
         joined.map_or(&self.text, |(plan, _)| &plan.text)
     }
 
-    /// Its id in its own plan.
     pub(crate) fn key_of(&self, position: usize) -> &TaskId {
         let own = &self.document.plan.tasks[position].id;
         self.joined_at(position).map_or(own, |(_, key)| key)

@@ -31,7 +31,6 @@ pub(crate) fn secrets_of(store: &Store, base: &CommitId, passed_on: &[String]) -
     secrets
 }
 
-/// The files of variables at the top of a folder.
 fn env_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let named = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".env");

@@ -20,7 +20,6 @@ const NOT_NEEDED: &str = "If you find that nothing has to be changed for this ta
 pub(crate) const CHANGED_NOTHING: &str = "You finished without changing any file. If the task needs changes, make them now. If it needs none, end your \
      answer with a line that begins with `NO CHANGES NEEDED:` and says why.";
 
-/// A text of the user's that says what agents are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     text: String,
@@ -35,7 +34,6 @@ enum TemplateKind {
     Further,
 }
 
-/// A template asks for something that no task has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown placeholder {written} in the prompt")]
 pub struct UnknownPlace {

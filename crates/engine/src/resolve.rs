@@ -27,10 +27,8 @@ pub(crate) use conflict_worktree::ConflictWorktree;
 pub use error::{LeftMarker, ResolveError};
 use note::{NotedFile, ResolutionNote};
 
-/// So many files are named in a commit.
 const MOST_NAMED: usize = 10;
 
-/// A conflict that a person has in hand, or may take.
 #[derive(Debug)]
 pub struct Resolution<'a> {
     state: &'a StateFolder,
@@ -54,10 +52,8 @@ pub enum ResolutionStart {
     Before,
 }
 
-/// What a person made of a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedConflict {
-    /// One commit with everything.
     pub commit: CommitId,
     pub basis: CommitId,
     pub files: Vec<String>,
@@ -65,7 +61,6 @@ pub struct ResolvedConflict {
     pub left_out: Vec<PathBuf>,
 }
 
-/// What is left of a resolution that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClearedResolution {
     pub path: PathBuf,

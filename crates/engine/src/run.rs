@@ -93,7 +93,6 @@ pub enum RunError {
     Git(#[from] GitError),
     #[error(transparent)]
     Weave(#[from] WeaveError),
-    /// What an earlier run left behind could not be cleared up.
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
     #[error(transparent)]
@@ -102,22 +101,18 @@ pub enum RunError {
     Database(#[from] DatabaseError),
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
-    /// Processes of an earlier run cannot be ended.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// Nothing can hold agents as they should be held.
     #[error(transparent)]
     Sandbox(#[from] NoSandbox),
     #[error(transparent)]
     InPlace(#[from] InPlaceError),
     #[error("batch {0} not found")]
     NoBatch(u32),
-    /// There is no batch to start on top of.
     #[error("no batch of this project has a branch")]
     NoLastBatch,
     #[error("batch {0} is already finished")]
     Over(BatchNumber),
-    /// What is stored of a batch cannot be read.
     #[error("could not read the record of batch {batch}: {message}")]
     Unreadable { batch: BatchNumber, message: String },
     #[error("could not {doing}")]
@@ -158,7 +153,6 @@ pub struct Prepared {
     inbox: Receiver<LoopInput>,
 }
 
-/// How a batch comes to run here.
 #[derive(Debug)]
 enum Opening {
     Fresh,
@@ -239,7 +233,6 @@ pub fn take_up(
     }))
 }
 
-/// Where its events have brought a batch.
 fn replay(
     number: BatchNumber,
     record: &BatchRecord,
@@ -258,7 +251,6 @@ fn replay(
 }
 
 impl Prepared {
-    /// The commit that the batch starts from.
     pub fn base(&self) -> &CommitId {
         &self.base
     }
@@ -268,17 +260,14 @@ impl Prepared {
         (!self.record.is_in_place()).then_some(&self.base)
     }
 
-    /// The files in that commit that steer agents or Pleach.
     pub fn steering(&self) -> &SteeringFiles {
         &self.steering
     }
 
-    /// What it is made of.
     pub fn design(&self) -> &Design {
         &self.record.design
     }
 
-    /// Somebody who has followed it so far.
     pub fn narrator(&self) -> Narrator {
         let (id, number, events) = match &self.opening {
             Opening::Fresh => (0, BatchNumber(0), Vec::new()),
@@ -319,7 +308,6 @@ impl Prepared {
         begun
     }
 
-    /// A handle to stop the batch with.
     pub fn controls(&self) -> Controls {
         self.controls.clone()
     }
@@ -379,7 +367,6 @@ impl Prepared {
         Ok(summary)
     }
 
-    /// The loop of the batch, where its events have brought it.
     fn into_loop<'r>(
         self,
         (id, number): (u32, BatchNumber),

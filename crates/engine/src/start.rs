@@ -163,7 +163,6 @@ fn request(
     Ok(request)
 }
 
-/// The batch that the same request made before, if it did.
 pub(crate) fn made_before(
     state: &StateFolder,
     key: Option<&RequestKey>,

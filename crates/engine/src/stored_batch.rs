@@ -17,7 +17,6 @@ use pleach_system::state_folder::StateFolder;
 
 use crate::batch_record::BatchRecord;
 
-/// A batch, where its events have brought it.
 #[derive(Debug)]
 pub struct StoredBatch {
     pub id: u32,
@@ -129,7 +128,6 @@ impl StoredBatch {
         tasks.position(|task| task.segment() == segment)
     }
 
-    /// What a task is called in refs and paths.
     pub fn segment(&self, task: usize) -> String {
         self.record.tasks[task].segment()
     }
@@ -140,7 +138,6 @@ impl StoredBatch {
         attempts.rev().find(|attempt| attempt.number == number)
     }
 
-    /// The store that its work is in, if that is still there.
     pub fn store(&self, state: &StateFolder) -> Result<Option<Store>, StoreError> {
         let (git, stores, folder) = (Git::find()?, state.stores(), &self.record.folder);
         if self.record.is_in_place() {
@@ -150,12 +147,10 @@ impl StoredBatch {
         }
     }
 
-    /// Whether its tasks worked in that folder itself.
     pub fn is_in_place(&self) -> bool {
         self.record.is_in_place()
     }
 
-    /// The folder that whoever began it stood in.
     pub fn folder(&self) -> &std::path::Path {
         &self.record.folder
     }
@@ -200,7 +195,6 @@ impl StoredBatch {
         })
     }
 
-    /// The name under which the work of an attempt is kept.
     pub(crate) fn keep_name(&self, task: usize, attempt: u32) -> String {
         let segment = self.segment(task);
         format!("batch-{}/task-{segment}/attempt-{attempt}", self.number)

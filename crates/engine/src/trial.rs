@@ -17,20 +17,17 @@ use crate::agent::DemoAgent;
 use crate::config::{MaxParallel, Settings};
 use crate::demo::{DemoError, fill_repository};
 
-/// The file that the agent is to make.
 pub const FILE: &str = "greeting.txt";
 
 /// The name of the plan in the repository; of a kind that nothing is marked in.
 pub const PLAN: &str = "plan.json";
 
-/// So many of an agent's last lines are remembered.
 const LAST_LINES: usize = 15;
 
 fn greeting(agent: &str) -> String {
     format!("hello from {agent}")
 }
 
-/// The id of its only task.
 pub const TASK: &str = "1";
 
 pub fn plan(agent: &str) -> String {
@@ -92,7 +89,6 @@ pub fn has_greeting(repository: &Path, branch: &str, agent: &str) -> bool {
     })
 }
 
-/// What a transcript teaches.
 #[derive(Debug, Default, PartialEq)]
 pub struct TrialReport {
     pub session: Option<String>,

@@ -122,12 +122,10 @@ impl TrustRequest {
         self.settings.is_empty() && !self.is_in_place
     }
 
-    /// Remembers that a person trusts the project with this.
     pub fn trust(&self, database: &mut Database) -> Result<(), DatabaseError> {
         database.remember_trust(&self.project(), &self.fingerprint())
     }
 
-    /// Forgets whatever the project was trusted with.
     pub fn distrust(&self, database: &mut Database) -> Result<bool, DatabaseError> {
         database.forget_trust(&self.project())
     }

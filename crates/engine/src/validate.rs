@@ -23,7 +23,6 @@ use pleach_git::worktree::{Worktree, WorktreeError, WorktreeSpec};
 
 pub use alone::{JudgedTree, NoProof, ProvedTree, StandaloneProof, prove_alone};
 
-/// What the tests said, in the folder of a run.
 pub const VALIDATE_LOG: &str = "validate.log";
 
 /// Less room than this on the disk, and a failure says nothing about the tasks.
@@ -33,15 +32,12 @@ const NO_ROOM: u64 = 1 << 20;
 const BY_SIGNAL: i32 = 128;
 const LAST_SIGNAL: i32 = BY_SIGNAL + 64;
 
-/// The tests of a project.
 #[derive(Debug, Clone)]
 pub struct Tests {
-    /// The command of the shell that runs them.
     pub command: String,
     pub timeout: Duration,
     /// Names of environment variables that it gets besides the usual ones.
     pub env: Vec<String>,
-    /// A command that prepares each worktree.
     pub setup: Option<String>,
     pub sandbox: SandboxPolicy,
 }
@@ -61,7 +57,6 @@ impl Tests {
     }
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnding {
     Ran(TestResult),
@@ -71,14 +66,12 @@ pub enum RunEnding {
     Stopped,
 }
 
-/// Everything that a run needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TestBench<'a> {
     pub(crate) host: ProgramHost<'a>,
     pub(crate) tests: &'a Tests,
 }
 
-/// Where a run takes place.
 #[derive(Debug, Clone)]
 pub(crate) struct TestPlace {
     pub(crate) tree: PathBuf,
@@ -173,7 +166,6 @@ impl TestPlace {
     }
 }
 
-/// What the way a command ended says of what it was run on.
 fn verdict(record: &ProcessRecord, what: &str, log: &Path, place: &Path) -> RunEnding {
     let trouble = |how: String| {
         let said = last_line(&tail(log));

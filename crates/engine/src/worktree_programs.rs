@@ -31,11 +31,9 @@ pub(crate) trait AttemptObserver: Sync {
     /// Hears what an agent said of itself so far.
     fn said(&self, _said: &AgentReport) {}
 
-    /// What stops them.
     fn cancel(&self) -> &Cancel;
 }
 
-/// What every program needs, whichever worktree it runs in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProgramHost<'a> {
     pub(crate) store: &'a Store,
@@ -45,7 +43,6 @@ pub(crate) struct ProgramHost<'a> {
     pub(crate) wrapper: &'a Path,
     pub(crate) sandbox: &'a SandboxPolicy,
     pub(crate) hide: &'a Secrets,
-    /// How long a program may take to stop.
     pub(crate) grace: Duration,
 }
 
@@ -103,7 +100,6 @@ pub(crate) enum NotRun {
 }
 
 impl<'a> ProgramHost<'a> {
-    /// Gets hold of what programs need in a worktree.
     pub(crate) fn enter(
         self,
         worktree: &'a Worktree,

@@ -2,7 +2,6 @@
 //!
 //! Remembers the last answer, because a reader asks in the order of the text.
 
-/// Counts lines up to an offset.
 #[derive(Debug)]
 pub(crate) struct Lines<'t> {
     text: &'t [u8],

@@ -74,7 +74,6 @@ fn parser(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     Parser::new_ext(text, Options::ENABLE_TASKLISTS).into_offset_iter()
 }
 
-/// What was gathered from the text, in its order.
 #[derive(Debug, Default)]
 struct Gathered {
     raws: Vec<TaskCandidate>,
@@ -82,7 +81,6 @@ struct Gathered {
     notes: Vec<RawNote>,
 }
 
-/// A list item that is open.
 #[derive(Debug, Default)]
 struct OpenItem {
     checkbox: Option<Checkbox>,
@@ -340,7 +338,6 @@ impl<'t> MarkdownReader<'t> {
         }
     }
 
-    /// Ends the sections that a heading of this level ends.
     fn close_sections(&mut self, level: usize, end: usize) {
         while let Some((_, raw)) = self.sections.pop_if(|(open, _)| *open as usize >= level) {
             self.gathered.raws[raw].body.end = end;

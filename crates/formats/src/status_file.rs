@@ -15,7 +15,6 @@ use crate::json::{IdText, place_of};
 use crate::lines::Lines;
 use crate::markdown::phase_title;
 
-/// The tasks of a status file, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusFile {
     tasks: Vec<StatusTask>,
@@ -33,13 +32,8 @@ struct StatusTask {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StatusFileError {
-    /// It is not of the form that was expected.
     #[error("{message}")]
-    Malformed {
-        message: String,
-        /// Where.
-        line: u32,
-    },
+    Malformed { message: String, line: u32 },
     #[error("task {0} not found in the status file")]
     NoSuchTask(String),
 }

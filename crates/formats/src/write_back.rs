@@ -35,13 +35,10 @@ pub enum Marker {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteBackError {
-    /// The task is no longer in the text.
     #[error("task {id} ({title}) is no longer in the plan")]
     Gone { id: TaskId, title: String },
-    /// More than one task of the text could be meant.
     #[error("several tasks in the plan are {id} ({title})")]
     Ambiguous { id: TaskId, title: String },
-    /// The text has no place for that state.
     #[error("task {id} cannot be marked {state}: {why}")]
     CannotHold {
         id: TaskId,
@@ -52,7 +49,6 @@ pub enum WriteBackError {
 }
 
 impl Document {
-    /// The change that marks a task of this document.
     pub fn change(&self, position: usize, to: Marker) -> Change {
         let task = &self.plan.tasks[position];
         Change {
@@ -63,7 +59,6 @@ impl Document {
         }
     }
 
-    /// Why the text has no place for a state, if it has none.
     pub fn refuses(&self, position: usize, to: &Marker) -> Option<&'static str> {
         match (&self.places[position].mark, to) {
             (Mark::Checkbox(_), Marker::InProgress) => Some("a checkbox is either open or done"),
@@ -87,7 +82,6 @@ impl Document {
 }
 
 impl WriteBackError {
-    /// The task it is about.
     pub fn task(&self) -> &TaskId {
         match self {
             Self::Gone { id, .. } | Self::Ambiguous { id, .. } | Self::CannotHold { id, .. } => id,
@@ -95,7 +89,6 @@ impl WriteBackError {
     }
 }
 
-/// The tasks of a document by what tells them apart.
 struct TaskFinder<'d> {
     positions: HashMap<(Option<&'d TaskId>, &'d str), TaskMatches>,
 }

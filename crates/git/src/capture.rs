@@ -26,16 +26,13 @@ pub(crate) use staging::TemporaryObjects;
 
 use staging::{Staged, Staging};
 
-/// How a task's work is to be captured.
 #[derive(Debug, Clone)]
 pub struct CaptureOptions {
-    /// The message of the commit, where one has to be made.
     pub message: String,
     /// Paths in the worktree whose changes are not part of the work.
     pub leave_out: Vec<PathBuf>,
 }
 
-/// What an agent left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Captured {
     /// The files are those of the basis.
@@ -50,9 +47,7 @@ pub enum Captured {
         /// The paths that differ from the basis.
         files: Vec<String>,
         left_out: Vec<PathBuf>,
-        /// How many commits the agent made itself.
         agent_commits: usize,
-        /// What became of the history that the task started from.
         history: AgentHistory,
         /// How many branches of the agent's own git folder could not be read.
         unread: usize,
@@ -128,7 +123,6 @@ fn captured_before(
     Ok(is_same.then(|| branch.clone()))
 }
 
-/// The files of a worktree, as one tree.
 #[derive(Debug)]
 pub struct CapturedFiles {
     pub tree: TreeId,

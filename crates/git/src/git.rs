@@ -98,7 +98,6 @@ const QUIET: [&str; 8] = [
     "protocol.version=2",
 ];
 
-/// A git program that is new enough.
 #[derive(Debug, Clone)]
 pub struct Git {
     program: PathBuf,
@@ -117,7 +116,6 @@ pub enum CallPlace<'a> {
     Nowhere(&'a Path),
 }
 
-/// Where the user's git looks for the user's configuration.
 const USERS_CONFIG: [&str; 3] = [
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
@@ -125,13 +123,11 @@ const USERS_CONFIG: [&str; 3] = [
 ];
 
 impl Git {
-    /// Finds git on the path and checks that it is new enough.
     pub fn find() -> Result<Self, GitError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         Self::at(find_program(&path, "git").ok_or(GitError::NotInstalled)?)
     }
 
-    /// Takes a certain git program if it is new enough.
     pub fn at(program: PathBuf) -> Result<Self, GitError> {
         let reach = bounds::least_reach(&program);
         let git = Self { program, reach };

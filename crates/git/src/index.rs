@@ -60,7 +60,6 @@ impl RawId {
         Some(id)
     }
 
-    /// Reads an id that git printed.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let pairs = text.as_bytes().chunks(2);
         let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
@@ -256,7 +255,6 @@ fn root_tree(data: &[u8], id_size: usize) -> Option<RawId> {
     RawId::of(id)
 }
 
-/// Bytes that are being read from the front.
 struct ByteReader<'a>(&'a [u8]);
 
 impl<'a> ByteReader<'a> {

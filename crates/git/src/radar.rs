@@ -20,13 +20,11 @@ use crate::worktree::Worktree;
 /// So many trees are written before everything is cleared away and begun anew.
 const MOST_TREES: usize = 1_000;
 
-/// What is under way in a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RadarInput {
     pub live: Vec<LiveTask>,
     /// Tasks that are woven, in the order of the batch.
     pub woven: Vec<WovenTask>,
-    /// The commit that everything woven ends in.
     pub tip: CommitId,
 }
 
@@ -59,7 +57,6 @@ impl RadarInput {
     }
 }
 
-/// Looks at the worktrees of a batch, round by round.
 #[derive(Debug)]
 pub struct Radar<'s> {
     store: &'s Store,
@@ -92,7 +89,6 @@ impl<'s> Radar<'s> {
         }
     }
 
-    /// How many pairs were merged so far.
     pub fn merged(&self) -> usize {
         self.known.iter().map(PairCache::merged).sum()
     }

@@ -37,27 +37,23 @@ use pleach_domain::choice::Strategy;
 use crate::git::read::text;
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId, parse_id};
 
-/// Why weaving could not even be tried.
 #[derive(Debug, thiserror::Error)]
 pub enum WeaveError {
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An object could not be read or written.
     #[error("could not {doing} {id}")]
     Objects {
         doing: &'static str,
         id: String,
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A file of the weave folder could not be written.
     #[error("could not set up {}", path.display())]
     Io { path: PathBuf, source: io::Error },
     /// Folders are in each other more often than git allows.
     #[error("a branch has folders too deep for git")]
     TooDeep,
-    /// Objects are named by a hash that is not known here.
     #[error("unsupported object format {0:?} of this repository")]
     UnknownHash(String),
 }
@@ -73,13 +69,10 @@ pub struct Strand {
     pub basis: Option<CommitId>,
 }
 
-/// What became of a strand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StrandOutcome {
     Merged,
-    /// Everything of it was there before.
     AlreadyIn,
-    /// It does not merge, and was left out.
     Conflict(Conflict),
 }
 
@@ -157,7 +150,6 @@ impl ForeseenWeave<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Folded {
     Basis(CommitId),
-    /// Two of them do not go together.
     Conflict {
         /// The one that was in already, or the base itself.
         first: CommitId,
@@ -210,7 +202,6 @@ pub(crate) fn changed_files(
     Ok(paths.collect())
 }
 
-/// An answer of git that means nothing.
 fn unreadable(what: &str, printed: &str) -> WeaveError {
     let (what, printed) = (what.to_owned(), printed.to_owned());
     GitError::Garbled { what, printed }.into()

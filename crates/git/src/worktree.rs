@@ -67,7 +67,6 @@ pub struct WorktreeSpec {
     pub basis: CommitId,
 }
 
-/// A worktree of the store.
 #[derive(Debug, Clone)]
 pub struct Worktree {
     path: PathBuf,
@@ -112,7 +111,6 @@ impl Worktree {
         worktree.end(store, adopted)
     }
 
-    /// Clears the way for a worktree that is to be made.
     fn begin(store: &Store, spec: &WorktreeSpec) -> Result<Self, WorktreeError> {
         wait_for_earlier(store, spec)?;
         // What cannot be cleared up now is in nobody's way, or found to be so below.
@@ -215,12 +213,10 @@ impl Worktree {
         format!("refs/heads/{}", self.branch)
     }
 
-    /// The name of this worktree among those of its store.
     fn id(&self) -> String {
         ref_segment(&self.branch)
     }
 
-    /// What a sandbox has to know of its git.
     pub fn git_places(&self, store: &Store) -> GitPlaces {
         GitPlaces {
             checkout: store.users_folders(),

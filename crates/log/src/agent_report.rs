@@ -9,12 +9,9 @@ use pleach_driver::{Entry, Usage};
 
 use pleach_system::text::last_line::last_line;
 
-/// What an agent has said so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentReport {
-    /// The last thing that it does, on one line.
     pub action: Option<String>,
-    /// What it took since it began.
     pub spent: Spent,
     pub session: Option<String>,
 }
@@ -74,7 +71,6 @@ impl AgentReport {
         spent.micro_usd = spent.micro_usd.max(usd.map_or(0, millionths));
     }
 
-    /// Takes in a line of any command.
     fn hear_command(&mut self, line: &[u8]) {
         let words = line.trim_ascii_start().starts_with(b"{");
         let words = words.then(|| serde_json::from_slice::<ReportLine>(line).ok());

@@ -19,15 +19,12 @@ pub fn batch_branch(number: BatchNumber) -> String {
     format!("pleach/batch-{number}")
 }
 
-/// The branch of a task there, which its agent works on.
 pub fn task_branch(number: BatchNumber, segment: &str) -> String {
     format!("pleach/task-{number}/{segment}")
 }
 
-/// The transcript of an attempt, in its folder.
 pub const LOG: &str = "agent.log";
 
-/// Where what an attempt says and how it ended is kept.
 pub fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
     batch
         .join(format!("task-{segment}"))
@@ -39,7 +36,6 @@ pub fn conflict_folder(trees: &Path, segment: &str) -> PathBuf {
     trees.join(format!("resolve-{segment}"))
 }
 
-/// Where the tasks of a batch work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkPlace {

@@ -15,11 +15,9 @@ const BATCH: &str = "batch";
 const TASK: &str = "task";
 const SLUG: &str = "slug";
 
-/// How much of a title a slug has at most.
 const SLUG_WORDS: usize = 5;
 const SLUG_LENGTH: usize = 32;
 
-/// The patterns that a batch names its branches by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchNames {
     pub prefix: String,
@@ -89,7 +87,6 @@ impl BranchNames {
     }
 }
 
-/// The first words of a title, for names.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     let words = title.split(|c: char| !c.is_ascii_alphanumeric());

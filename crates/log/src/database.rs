@@ -68,7 +68,6 @@ pub struct NewBatch<'a> {
     pub tasks: &'a [BatchTask],
 }
 
-/// A task of a new batch, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum BatchTask {
@@ -103,7 +102,6 @@ impl BatchTask {
     }
 }
 
-/// An event with its place in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
     /// Its number in the log; later ones have higher numbers.

@@ -15,12 +15,10 @@ use utoipa::ToSchema;
 /// Work of earlier batches, in the order it is woven.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Earlier {
-    /// The batches that did it.
     pub batches: Vec<EarlierBatch>,
     pub tasks: Vec<EarlierTask>,
 }
 
-/// A batch that did some of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierBatch {
     pub number: BatchNumber,
@@ -30,7 +28,6 @@ pub struct EarlierBatch {
     pub result: Option<(String, String)>,
 }
 
-/// The work of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierTask {
     /// The place of its batch among those.
@@ -90,7 +87,6 @@ impl Earlier {
         told.filter(|told| !told.tasks.is_empty()).collect()
     }
 
-    /// All of them.
     pub fn told_all(&self) -> Vec<BuildsOn> {
         let all: Vec<usize> = (0..self.tasks.len()).collect();
         self.told(&all)
@@ -177,7 +173,6 @@ impl Earlier {
         }))
     }
 
-    /// Why some work keeps a task from starting.
     pub fn why_not(&self, place: usize, files: &[String]) -> String {
         let told = self.told(&[place]);
         let told: Vec<String> = told.iter().map(ToString::to_string).collect();

@@ -22,7 +22,6 @@ use pleach_system::text::moment::{milliseconds, rfc3339};
 /// So many batches back it is looked for what became of a task.
 const LOOK_BACK: usize = 50;
 
-/// How many tasks stand where.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tally {
@@ -47,7 +46,6 @@ pub struct PhaseOutlook {
     pub tally: Tally,
 }
 
-/// How far a plan is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outlook {
@@ -57,16 +55,13 @@ pub struct Outlook {
     /// The batches of the plan that run.
     pub batches: Vec<BatchNumber>,
     pub at_once: usize,
-    /// How long tasks took so far, if any is known.
     pub mean_seconds: Option<f64>,
     pub seconds_left: Option<f64>,
     pub estimated_end: Option<String>,
 }
 
-/// What a plan stands in.
 #[derive(Debug)]
 pub struct OutlookInput<'a> {
-    /// Where batches are.
     pub state: &'a StateFolder,
     pub database: &'a Database,
     pub project: Option<&'a str>,
@@ -88,7 +83,6 @@ struct LastAttempt {
     was_blocked: bool,
 }
 
-/// What the database says of the tasks of a plan.
 #[derive(Default)]
 struct StoredFacts {
     tasks: HashMap<TaskId, LastAttempt>,
@@ -99,7 +93,6 @@ struct StoredFacts {
 }
 
 impl Outlook {
-    /// Counts, and estimates the end.
     pub fn compute(plan: &Plan, setting: &OutlookInput<'_>) -> Result<Self, ViewError> {
         let known = StoredFacts::read(setting, BatchScope::All)?;
         let titles: HashMap<u32, &str> = plan

@@ -8,14 +8,12 @@ use pleach_system::state_folder::StateFolder;
 
 use crate::database::{BatchFilter, BatchRow, BatchScope, Database, DatabaseError};
 
-/// Whose batches are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     Project(String),
     User,
 }
 
-/// What was found by a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundBatches {
     Nothing,
@@ -41,7 +39,6 @@ impl Scope {
         }
     }
 
-    /// The batch that has a number here.
     pub fn find(
         &self,
         database: &Database,

@@ -23,42 +23,31 @@ use pleach_system::state_folder::StateFolder;
 /// An attempt that is under way, or was at the look before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveAttempt {
-    /// The project of its batch.
     pub project: Arc<str>,
-    /// Its batch.
     pub batch: u32,
-    /// What people call that.
     pub number: BatchNumber,
-    /// Its task, by its key.
     pub task: TaskId,
     /// What programs know the task by.
     pub task_id: String,
-    /// What that is called in refs and paths.
     pub segment: String,
-    /// Its number.
     pub attempt: u32,
     /// How many lines it printed so far.
     pub total: u64,
     /// The last thing that its agent does, on one line.
     pub action: Option<String>,
-    /// What that took so far.
     pub spent: Spent,
-    /// Whether it is over, and nothing more will be told of it.
     pub is_over: bool,
 }
 
 /// A batch that lost whoever was at it, or that has somebody again or is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveBatch {
-    /// Its project.
     pub project: Arc<str>,
-    /// Its number.
     pub batch: u32,
     /// Whether nobody is at it, though it is not over.
     pub is_interrupted: bool,
 }
 
-/// What is new since the look before.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct News {
     /// Attempts that said something or ended.
@@ -68,7 +57,6 @@ pub struct News {
 }
 
 impl News {
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.attempts.is_empty() && self.batches.is_empty()
     }
@@ -89,7 +77,6 @@ struct Followed {
     project: Arc<str>,
     folder: PathBuf,
     batch: Batch,
-    /// What its tasks are called in refs and paths.
     segments: Vec<String>,
     ids: TaskIds,
     seq: u64,
@@ -99,7 +86,6 @@ struct Followed {
 }
 
 impl Tails {
-    /// One who has not looked yet.
     pub fn new(state: &StateFolder) -> Self {
         Self {
             state: state.clone(),
@@ -108,7 +94,6 @@ impl Tails {
         }
     }
 
-    /// Looks; tells what is new since the look before.
     pub fn look(&mut self, database: &Database) -> Result<News, DatabaseError> {
         // Looked at first: an owner that ends in between has written its last event by then.
         let left = self.left_alone();

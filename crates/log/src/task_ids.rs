@@ -13,7 +13,6 @@ use pleach_system::text::hash::hash;
 /// As long as those of tasks that are kept on a board.
 const LENGTH: usize = 16;
 
-/// The ids of the tasks of one batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskIds(HashMap<TaskId, String>);
 

@@ -24,10 +24,8 @@ const LONGEST_LINE: usize = 64 << 10;
 const LARGEST_PAGE: usize = 4 << 20;
 /// How many lines a page has if nothing is said.
 pub const USUAL_PAGE: usize = 500;
-/// How many it may have.
 pub const LONGEST_PAGE: usize = 5_000;
 
-/// One line of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TranscriptEntry {
     /// Its number, counted from 0.
@@ -51,7 +49,6 @@ pub struct Page {
     /// How many lines there are in all; one without an end counts when the attempt is over.
     pub total: u64,
     pub attempt: u32,
-    /// Whether the attempt has said all it will say.
     pub is_over: bool,
 }
 
@@ -153,7 +150,6 @@ impl Transcript {
         Ok(None)
     }
 
-    /// Takes in what is new in the file.
     fn look(&mut self, mut file: &File) -> io::Result<()> {
         let size = file.metadata()?.len();
         if size < self.read {

@@ -46,31 +46,22 @@ use pleach_system::state_folder::StateFolder;
 use replay::Replayed;
 use task::TaskNames;
 
-/// Why a batch cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// The database cannot be read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// Whether anybody owns it cannot be seen.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
     /// What was stored when it was made is not understood.
     #[error("could not read the record of batch {batch}")]
     Record {
-        /// The batch.
         batch: BatchNumber,
-        /// What is wrong.
         source: serde_json::Error,
     },
-    /// Its events contradict each other.
     #[error("could not replay event {seq} of batch {batch}")]
     Event {
-        /// The batch.
         batch: BatchNumber,
-        /// The number of the event.
         seq: u64,
-        /// What is wrong.
         source: BadEvent,
     },
 }
@@ -118,13 +109,11 @@ impl Record {
         serde_json::from_str(&loaded.record).map_err(|source| ViewError::Record { batch, source })
     }
 
-    /// Where its worktrees are.
     fn worktrees(&self, state: &StateFolder, project: &str, batch: BatchNumber) -> PathBuf {
         let root = self.worktrees.as_ref().map(|root| root.0.as_path());
         state.worktrees(root, project, batch)
     }
 
-    /// What its tasks are called.
     fn names(&self, loaded: &LoadedBatch) -> TaskNames {
         TaskNames {
             ids: self.task_ids(loaded),
@@ -136,7 +125,6 @@ impl Record {
         self.place == WorkPlace::InPlace
     }
 
-    /// What programs know the tasks of the batch by.
     pub(crate) fn task_ids(&self, loaded: &LoadedBatch) -> TaskIds {
         let known = self.tasks.iter().map(|task| task.opaque_id.as_deref());
         let known = known.chain(std::iter::repeat(None));
@@ -154,28 +142,22 @@ impl Record {
     }
 }
 
-/// Whether somebody is at a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// A living process has it.
     Alive,
-    /// Nobody has it.
     Gone,
 }
 
 /// What a view says about the world, besides what is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// Where its worktrees are.
     pub worktrees: &'a std::path::Path,
-    /// Whether somebody is at it.
     pub owner: Owner,
     /// The time, in milliseconds since 1970.
     pub now: u64,
 }
 
 impl BatchView {
-    /// A batch as it stands now, if there is one of that id.
     pub fn load(
         state: &StateFolder,
         database: &Database,
@@ -206,7 +188,6 @@ impl BatchView {
         found.map_or(task_id, |task| task.key.as_str())
     }
 
-    /// The view of what is stored.
     pub fn of(loaded: &LoadedBatch, surroundings: &Surroundings<'_>) -> Result<Self, ViewError> {
         Self::drawn(loaded, Record::of(loaded)?, surroundings)
     }

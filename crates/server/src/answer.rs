@@ -10,7 +10,6 @@ use pleach_system::secrets::Secrets;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What is answered instead of what was asked for.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
@@ -61,13 +60,11 @@ impl Refusal {
         refusal
     }
 
-    /// The same with the fields that are wrong.
     pub(crate) fn fields(mut self, fields: Vec<FieldError>) -> Self {
         self.body.error.fields = fields;
         self
     }
 
-    /// The same with another code.
     pub(crate) fn code(mut self, code: &str) -> Self {
         code.clone_into(&mut self.body.error.code);
         self
@@ -109,7 +106,6 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// The code of an error, for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct LoggedCode(pub(crate) String);
 

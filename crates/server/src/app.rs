@@ -19,42 +19,33 @@ use crate::door::Door;
 /// So many calls of the engine at once; further ones wait for their turn.
 const MOST_AT_WORK: usize = 32;
 
-/// What all requests share.
 #[derive(Debug, Clone)]
 pub(crate) struct App(Arc<AppState>);
 
-/// The same, behind its counter.
 #[derive(Debug)]
 pub(crate) struct AppState {
-    /// Where Pleach keeps its own.
     pub(crate) state: StateFolder,
     /// Pleach's own program, which git calls back and which wraps agents.
     pub(crate) program: PathBuf,
     /// Whether whoever started the server consents to what steers agents.
     pub(crate) consent: Consent,
-    /// The batches that run in this process.
     pub(crate) host: Host,
     pub(crate) door: Arc<Door>,
     pub(crate) counts: Counts,
-    /// The versions of agents, as far as somebody asked lately.
     pub(crate) versions: Versions,
     pub(crate) began: Instant,
-    /// How far the server is with stopping.
     pub(crate) stopping: watch::Sender<Stopping>,
     at_work: Arc<Semaphore>,
 }
 
-/// Writes what batches note to the log.
 fn log_note(batch: Option<u32>, told: &LoopNotice<'_>) {
     if let LoopNotice::Note(note) = told {
         tracing::info!(batch, note, "told");
     }
 }
 
-/// How far a server is with stopping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stopping {
-    /// It serves.
     No,
     /// Nothing new starts; what runs is waited for.
     Draining,
@@ -64,7 +55,6 @@ pub(crate) enum Stopping {
     Over,
 }
 
-/// Waits until the server ends.
 pub(crate) async fn over(mut stopping: watch::Receiver<Stopping>) {
     // A server that is gone is over as well.
     let _ = stopping
@@ -104,7 +94,6 @@ impl App {
         done.unwrap_or_else(|_| Err(Refusal::bug()))
     }
 
-    /// What carries out requests.
     pub(crate) fn operator(&self) -> Operator<'_> {
         Operator {
             state: &self.state,

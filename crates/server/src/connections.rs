@@ -13,7 +13,6 @@ const MOST_KNOWN: usize = 384;
 /// Those that have not, or not yet.
 const MOST_STRANGERS: usize = 256;
 
-/// Everybody who is connected.
 #[derive(Debug)]
 pub(crate) struct Connections {
     /// In the order in which they came.
@@ -21,7 +20,6 @@ pub(crate) struct Connections {
     known: Arc<Semaphore>,
 }
 
-/// One connection.
 #[derive(Debug, Default)]
 struct Connection {
     /// The place among those who are known.

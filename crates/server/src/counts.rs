@@ -13,7 +13,6 @@ pub(crate) struct Counts {
     pub(crate) listeners: AtomicU64,
     /// Frames of events that were handed to clients.
     pub(crate) frames: AtomicU64,
-    /// Connections that are open now.
     pub(crate) connections: AtomicU64,
 }
 

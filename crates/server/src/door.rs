@@ -41,18 +41,15 @@ pub(crate) struct Door {
     passes: Passes,
 }
 
-/// What a path asks of whoever comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathAccess {
     /// Pages and signs of life, which tell nothing.
     Open,
     /// What leads to a pass or a token, and asks for neither.
     Entry,
-    /// Everything else.
     Closed,
 }
 
-/// How somebody showed who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Credential {
     /// A program, by the token itself.
@@ -143,7 +140,6 @@ impl Door {
     }
 }
 
-/// The word behind `Bearer`.
 fn bearer(authorization: &HeaderValue) -> Option<&[u8]> {
     let (scheme, word) = authorization.as_bytes().split_at_checked(7)?;
     let is_bearer = scheme.eq_ignore_ascii_case(b"bearer ");

@@ -110,7 +110,6 @@ fn bad_body(path: String, message: String) -> Refusal {
     Refusal::field(StatusCode::BAD_REQUEST, path, message, hint).code("bad_body")
 }
 
-/// The query of a request.
 #[derive(Debug)]
 pub(crate) struct QueryParams<T>(pub(crate) T);
 
@@ -136,7 +135,6 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T>
     }
 }
 
-/// The names in the path of a request.
 #[derive(Debug)]
 pub(crate) struct PathParams<T>(pub(crate) T);
 
@@ -156,7 +154,6 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathPar
     }
 }
 
-/// That an id of a project or a task is well formed.
 pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     Ok(pleach_engine::start::check_id(id)?)
 }

@@ -44,10 +44,8 @@ const STUCK: Duration = Duration::from_secs(30);
 /// How long requests that are under way have when the server stops.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// How to serve.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where Pleach keeps its own.
     pub state: StateFolder,
     /// Pleach's own program, which git calls back and which wraps agents.
     pub program: PathBuf,
@@ -59,31 +57,20 @@ pub struct Options {
     pub port: u16,
     /// Further names that the server answers to, for a proxy in front of it.
     pub allow_hosts: Vec<String>,
-    /// Who consents to what steers agents.
     pub consent: Consent,
 }
 
-/// Why the server cannot be.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Somebody else listens there.
     #[error("port {port} is taken")]
-    PortTaken {
-        /// The port.
-        port: u16,
-    },
-    /// There is no listening at the address.
+    PortTaken { port: u16 },
     #[error("could not listen on {address}")]
     Listen {
-        /// The address.
         address: SocketAddr,
-        /// What the system said.
         source: io::Error,
     },
-    /// There is no token.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// There are no threads to serve with.
     #[error("could not start the server")]
     Threads(#[source] io::Error),
 }
@@ -130,7 +117,6 @@ impl Service {
         Ok(Self { app, address })
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -144,12 +130,10 @@ impl Service {
         )
     }
 
-    /// A handle to stop it with.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.app.clone())
     }
 
-    /// Everything that it answers.
     pub fn router(&self) -> Router {
         router(self.app.clone())
     }
@@ -170,7 +154,6 @@ impl Service {
 }
 
 impl Server {
-    /// Takes the port.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let listeners = match options.host {
             Some(host) => vec![listen(SocketAddr::new(host, options.port))?],
@@ -181,7 +164,6 @@ impl Server {
         Ok(Self { service, listeners })
     }
 
-    /// Serves until it is stopped.
     pub fn run(self) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()

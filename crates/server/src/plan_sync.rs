@@ -13,7 +13,6 @@ use crate::app::App;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Brings tasks in step, again and again.
 pub(crate) async fn keep_plan_files_in_sync(app: App) {
     // What went wrong last, by project, so that it is told once.
     let mut told = HashMap::new();

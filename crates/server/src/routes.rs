@@ -51,7 +51,6 @@ use crate::{door, input};
 )]
 struct ApiDoc;
 
-/// All routes, described.
 fn described() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(ApiDoc::openapi())
         .merge(health::routes())
@@ -68,7 +67,6 @@ fn described() -> OpenApiRouter<App> {
         .merge(parallel::routes())
 }
 
-/// The `OpenAPI` document of the server.
 pub fn document() -> utoipa::openapi::OpenApi {
     let mut document = described().to_openapi();
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
@@ -84,7 +82,6 @@ pub fn document() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// The server's whole router, with the door in front.
 pub(crate) fn router(app: App) -> Router {
     let (routes, _) = described().split_for_parts();
     let board = Board::new();

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Signal, getpid, kill_process};
 
-/// The variable that names the point.
 pub const DIE_AT: &str = "PLEACH_DIE_AT";
 
 macro_rules! steps {
@@ -29,7 +28,6 @@ steps! {
     FolderMade,
     /// It is stored and has not begun.
     BatchStored,
-    /// It has begun.
     BatchStarted,
     /// A task is stored as started and has no worktree.
     TaskStarted,
@@ -41,13 +39,10 @@ steps! {
     WorktreeRegistered,
     /// Its files are there, and it is not noted that they are.
     WorktreeFilled,
-    /// Its worktree is made.
     WorktreeMade,
-    /// Its setup has run.
     SetupRun,
     /// Its wrapper waits, unknown to the database.
     WrapperLaunched,
-    /// The wrapper is noted and waits.
     ProcessNoted,
     /// The agent ended; its result record is written.
     AgentEnded,
@@ -55,15 +50,12 @@ steps! {
     CommitMade,
     /// Its work is a commit on the task branch.
     WorkCaptured,
-    /// Its work is kept.
     WorkKept,
     /// The loop heard of it, and nothing is stored.
     EndingHeard,
-    /// That an attempt ended is stored.
     EndingStored,
     /// The batch branch moved, and nothing is stored.
     BranchWoven,
-    /// That is stored.
     WeavingStored,
     /// The files of a worktree are out of sight, and it is registered.
     FilesMovedAway,
@@ -83,11 +75,9 @@ steps! {
     PlanDrafted,
     /// The plan is the new text, and the old one lies beside it.
     PlanExchanged,
-    /// The plan was marked.
     PlanMarked,
     /// All tasks are over, and that is stored.
     AllOver,
-    /// A clean worktree for the tests is there.
     TestTreeMade,
     /// The tests have run and their worktree is gone, and nothing is stored.
     TestsRun,
@@ -115,11 +105,9 @@ steps! {
     AllCleared,
     /// The plan is as it stays.
     PlanSettled,
-    /// The end of the batch is stored.
     BatchEnded,
     /// An interrupted batch was taken up, and nothing of it was looked at.
     BatchTakenUp,
-    /// That is stored.
     ResumptionStored,
     /// What the dead process left running has ended.
     LeftoversEnded,
@@ -127,7 +115,6 @@ steps! {
     BranchReset,
     /// The last state of an interrupted attempt is kept, and its worktree gone.
     AttemptRetired,
-    /// That is stored.
     InterruptionStored,
 }
 

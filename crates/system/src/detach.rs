@@ -11,7 +11,6 @@ use std::process::{Command, Stdio};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// How a program in the background began.
 #[derive(Debug)]
 pub enum DetachedStart {
     /// It says by this line that all is well.

@@ -15,13 +15,11 @@ const LEAST_MEMORY: f64 = 0.05;
 /// So much of the time somebody waits for memory, in percent, when it is short.
 const SHORT_OF_MEMORY: f64 = 25.0;
 
-/// The machine that this runs on.
 #[derive(Debug)]
 pub struct Machine {
     proc: PathBuf,
 }
 
-/// How busy it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MachineLoad {
     pub cores: usize,

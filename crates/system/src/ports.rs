@@ -23,7 +23,6 @@ pub enum PortsError {
     AllTaken,
     #[error(transparent)]
     State(#[from] StateFolderError),
-    /// A lease could not be written down.
     #[error("could not lock {}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }

@@ -55,7 +55,6 @@ pub const NONCE: &str = "PLEACH_NONCE";
 /// How long a killed process may take to disappear before it is reported.
 const DEATH: Duration = Duration::from_secs(10);
 
-/// What to run, where, and for how long at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessSpec {
     pub argv: Vec<OsString>,
@@ -77,13 +76,11 @@ pub struct ProcessSpec {
     pub hide: Secrets,
     /// What it may do with files, if the kernel is to hold it.
     pub sandbox: Option<Confinement>,
-    /// What it does not even see.
     pub isolation: Isolation,
     /// How long the program alone is asked to end, before everybody is that it started.
     pub polite: Option<Duration>,
 }
 
-/// Why a program could not be run or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("could not start the wrapper {}", program.display())]
@@ -164,7 +161,6 @@ fn is_ready(fd: &OwnedFd) -> bool {
     matches!(poll(&mut fds, Some(&Timespec::default())), Ok(n) if n > 0)
 }
 
-/// Why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeReason {
     Exited,

@@ -50,10 +50,8 @@ pub use temporary::clear as clear_temporary_files;
 /// The place in a wrapper's words that becomes the path of the worktree.
 const WORKTREE: &str = "worktree";
 
-/// The variable that says where temporary files go.
 const TMPDIR: &str = "TMPDIR";
 
-/// How the programs of a batch are sandboxed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxPolicy {
     choice: SandboxChoice,
@@ -149,7 +147,6 @@ impl SandboxPolicy {
         &self.choice
     }
 
-    /// Whether the kernel holds them, by its own means.
     pub fn uses_landlock(&self) -> bool {
         matches!(self.choice, SandboxChoice::Landlock | SandboxChoice::Strict)
     }
@@ -374,11 +371,9 @@ fn filled(word: &str, worktree: &Path) -> OsString {
     filled
 }
 
-/// Where the git of a worktree keeps and finds its own.
 #[derive(Debug)]
 pub struct GitPlaces {
     pub checkout: Vec<PathBuf>,
-    /// The objects that it borrows.
     pub objects: PathBuf,
     pub folder: PathBuf,
 }
@@ -429,7 +424,6 @@ enum SandboxBackend {
 }
 
 impl Sandbox {
-    /// The same program, held.
     pub fn confine(&self, mut spec: ProcessSpec) -> ProcessSpec {
         match &self.backend {
             SandboxBackend::None => {}

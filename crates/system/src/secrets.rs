@@ -55,12 +55,10 @@ impl Secrets {
         secrets
     }
 
-    /// Adds what a setting of git says, if it is one.
     pub fn add_setting(&mut self, key: &str, value: &str) {
         sources::of_setting(key, value, self);
     }
 
-    /// Adds those that the lines of a file assign.
     pub fn add_file(&mut self, path: &Path) {
         sources::in_file(path, self);
     }

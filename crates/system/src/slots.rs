@@ -19,7 +19,6 @@ pub struct Slots {
 pub struct SlotGuard(#[expect(dead_code, reason = "holding it is its use")] LockedFile);
 
 impl Slots {
-    /// The slots of a user who allows `limit` agents at once.
     pub fn new(state: &StateFolder, limit: usize) -> Result<Self, StateFolderError> {
         Ok(Self {
             folder: state.slots()?,

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::id::BatchNumber;
 
-/// The name of a batch's socket, in its folder.
 pub const SOCKET: &str = "socket";
 
 /// The folder, made private when it is new.
@@ -20,7 +19,6 @@ pub struct StateFolder {
 
 #[derive(Debug, thiserror::Error)]
 pub enum StateFolderError {
-    /// Neither `PLEACH_HOME` nor a home folder is known.
     #[error("no folder for Pleach's files: neither PLEACH_HOME nor HOME is set")]
     NoHome,
     #[error("could not {doing} {}", path.display())]
@@ -81,12 +79,10 @@ impl StateFolder {
         &self.path
     }
 
-    /// The file that everything which happened is written to.
     pub fn database(&self) -> PathBuf {
         self.path.join("pleach.db")
     }
 
-    /// What a run in the background says.
     pub fn detached_log(&self) -> PathBuf {
         self.path.join("background.log")
     }
@@ -191,13 +187,11 @@ pub fn try_lock(path: &Path) -> io::Result<Option<LockedFile>> {
     }
 }
 
-/// Makes a folder that only its owner may look into.
 pub fn private_folder(path: &Path) -> Result<(), StateFolderError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(failed("create", path))
 }
 
-/// Writes a file that only its owner may read.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut file = File::options()
         .create(true)

@@ -20,7 +20,6 @@ const ALLOWED: [&str; 16] = [
     "NVM_DIR",
 ];
 
-/// Whether every program may see a variable of that name.
 pub fn is_allowed_to_all(name: &str) -> bool {
     ALLOWED.contains(&name) || name.starts_with("LC_")
 }

@@ -108,7 +108,6 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// What the command line says of the settings.
     pub(crate) fn flags(&self) -> Config {
         Config {
             base: self.base.clone(),

@@ -30,7 +30,6 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 
-/// Lists agents, tries one, or lets one work again.
 pub(crate) fn run(arguments: &AgentsArgs) -> Result<Exit, Failures> {
     let (answer, json) = match &arguments.action {
         Some(AgentsAction::Test(wanted)) => (trial::run(wanted), wanted.json),

@@ -14,7 +14,6 @@ use crate::consent::obtain_pending;
 use crate::failure::{Exit, Failures};
 use crate::output::{self, Reader, one_line};
 
-/// Approves the next task of a batch.
 pub(crate) fn run(arguments: &ApproveArgs) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     approve(arguments, reader).map_err(|failures| failures.told_to(reader))

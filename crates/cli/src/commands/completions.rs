@@ -16,7 +16,6 @@ fn shown(all: &Program) -> Program {
         .subcommands(commands.cloned())
 }
 
-/// Prints the completions for a shell.
 pub(crate) fn run(shell: Shell) -> Exit {
     let mut command = shown(&Arguments::command());
     clap_complete::generate(shell, &mut command, "pleach", &mut std::io::stdout());

@@ -25,7 +25,6 @@ const CYAN: Style = AnsiColor::Cyan.on_default();
 /// Values beyond this push what follows aside.
 const WIDEST_VALUE: usize = 40;
 
-/// Shows the settings, or sets one.
 pub(crate) fn run(arguments: &ConfigArgs) -> Result<Exit, Failures> {
     let answer = match &arguments.change {
         Some(ConfigChange::Set(wanted)) => change(wanted),
@@ -99,7 +98,6 @@ fn value_of(shown: &ResolvedSetting) -> String {
     }
 }
 
-/// Where a value is from, in few words.
 fn origin(origin: &SettingOrigin, folder: &Path) -> String {
     let SettingOrigin::File { path, line } = origin else {
         return one_line(&origin.to_string());

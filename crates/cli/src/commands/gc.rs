@@ -29,12 +29,10 @@ use crate::waiting_line::WaitingLine;
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// Removes what is no longer needed.
 pub(crate) fn run(arguments: &GcArgs) -> Result<Exit, Failures> {
     clear_up(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
-/// A project to clear up after.
 struct Project {
     name: String,
     store: Store,

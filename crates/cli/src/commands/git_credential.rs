@@ -9,7 +9,6 @@ use pleach_git::git::answer_git;
 use crate::failure::Exit;
 use crate::output::{tell, tell_error};
 
-/// Answers one question of git's.
 pub(crate) fn run(operation: &str) -> Exit {
     let mut asked = String::new();
     let answer = std::io::stdin()

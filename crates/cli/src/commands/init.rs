@@ -14,7 +14,6 @@ use crate::plan_source::current_folder;
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// Writes the file, or shows it.
 pub(crate) fn run(arguments: &InitArgs) -> Result<Exit, Failures> {
     begin(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }

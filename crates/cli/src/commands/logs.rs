@@ -59,7 +59,6 @@ struct TaskTranscripts<'a> {
     batch: u32,
     task: &'a TaskId,
     position: usize,
-    /// What the task is called in paths.
     segment: String,
     sight: BatchSource,
 }
@@ -72,7 +71,6 @@ struct TaskProgress {
 }
 
 impl TaskProgress {
-    /// Whether an attempt has said all it will say.
     fn has_ended(&self, attempt: u32) -> bool {
         let at_work = matches!(self.state, TaskWord::Running | TaskWord::Stopping);
         self.attempts > attempt || (self.attempts == attempt && !at_work) || self.interrupted

@@ -123,7 +123,6 @@ fn print(graph: &Graph<'_>, offers: &[Offer]) {
     }
 }
 
-/// What programs get.
 #[derive(Serialize)]
 struct NextReport<'a> {
     count: usize,

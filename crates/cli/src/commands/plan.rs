@@ -124,7 +124,6 @@ fn print(picture: &Picture<'_>, format: Format, all: bool) {
     }
 }
 
-/// What programs get.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PlanReport<'a> {

@@ -22,7 +22,6 @@ use crate::plan_source::{PlanSource, current_folder};
 use crate::plan_states::bad_status;
 use crate::terminal;
 
-/// Shows how far the plan is.
 pub(crate) fn run(arguments: &ProgressArgs) -> Result<Exit, Failures> {
     show(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }

@@ -38,7 +38,6 @@ use crate::preview::PreviewInput;
 use crate::questions::asks;
 use crate::rehearsal;
 
-/// Runs the chosen tasks.
 pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
     start(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
@@ -69,7 +68,6 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     place.fresh(arguments, settings, &resumed)
 }
 
-/// Goes on with an interrupted batch.
 pub(crate) fn resume(arguments: &ResumeArgs) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     let resumed = || {
@@ -79,7 +77,6 @@ pub(crate) fn resume(arguments: &ResumeArgs) -> Result<Exit, Failures> {
     resumed().map_err(|failures: Failures| failures.told_to(reader))
 }
 
-/// Who runs where.
 struct Place {
     folder: PathBuf,
     state: StateFolder,
@@ -267,7 +264,6 @@ impl Place {
         picker::pick(&graph, &source.name(), arguments.order.rules(threshold))
     }
 
-    /// Everything that a batch needs to begin.
     fn request(
         &self,
         arguments: &RunArgs,
@@ -293,7 +289,6 @@ impl Place {
         Ok(request)
     }
 
-    /// Says what would be done, and does nothing.
     fn rehearse(&self, request: &RunRequest, place: WorkPlace) -> Result<Exit, Failures> {
         let found = rehearse(request)?;
         let shown = PreviewInput::new(request, place);

@@ -19,7 +19,6 @@ use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell, tell_error};
 use crate::plan_source::current_folder;
 
-/// Serves until somebody stops it.
 pub(crate) fn run(arguments: &ServeArgs) -> Result<Exit, Failures> {
     serve(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }

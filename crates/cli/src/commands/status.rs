@@ -184,7 +184,6 @@ fn fitting(views: &[BatchView], home: RepositoryLabel) -> Vec<String> {
     lines
 }
 
-/// A part of a terminal that is drawn again and again.
 #[derive(Default)]
 pub(crate) struct RedrawnLines {
     lines: usize,

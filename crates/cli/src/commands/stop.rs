@@ -41,7 +41,6 @@ fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
-/// The newest batch of this project that is not over.
 fn last_open(state: &StateFolder) -> Result<u32, Failures> {
     let scope = Scope::of_folder(state, &current_folder()?)?;
     let open = scope.batches(&Database::open(state)?, BatchScope::Open)?;

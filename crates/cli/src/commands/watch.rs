@@ -45,7 +45,6 @@ pub(crate) fn follow(
     })
 }
 
-/// The same for somebody who hears everything as well.
 pub(crate) fn follow_and_hear(
     prepared: Prepared,
     reader: Reader,
@@ -90,7 +89,6 @@ fn leave_on_signals(
     })
 }
 
-/// What happens when the terminal is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnHangup {
     /// It counts as any other signal.

@@ -121,7 +121,6 @@ fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Fai
     Ok(strands)
 }
 
-/// What became of a branch.
 pub(super) enum BranchOutcome {
     Woven(StrandOutcome),
     /// The tests fail with it.

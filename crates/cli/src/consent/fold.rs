@@ -10,7 +10,6 @@ const MOST_IN_FOLDER: usize = 3;
 /// So many folders of such files are told apart.
 const MOST_FOLDERS: usize = 20;
 
-/// A kind of change as a person reads it.
 pub(super) fn word(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::New => "new",

@@ -28,7 +28,6 @@ const LONGEST: usize = 4_000;
 const MOST_LINES: usize = 12;
 const MOST_LINES_OF_ALL: usize = 100;
 
-/// The longest line that is shown among them.
 const LONGEST_LINE: usize = 500;
 
 /// Lists changes on standard error; `all` is the command that names all of them, `see` the one that shows a file.

@@ -128,7 +128,6 @@ fn what_comes(outlook: &Outlook) -> String {
     facts.join("; ")
 }
 
-/// A number of seconds as a time.
 fn time(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

@@ -239,7 +239,6 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// What the tests say of the result.
 fn proof_of(validation: &ValidationView) -> (Style, String) {
     let runs = validation.runs.iter().filter(|run| run.number.is_some());
     let reason = validation.reason.as_deref().unwrap_or_default();

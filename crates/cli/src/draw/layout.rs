@@ -15,7 +15,6 @@ const WIDEST_ALONE: usize = 6;
 /// The same below cards that have curves.
 const WIDEST_BELOW: usize = 3;
 
-/// The measures of a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heights {
     pub(super) card: f64,
@@ -25,7 +24,6 @@ pub(super) struct Heights {
     pub(super) rows: usize,
 }
 
-/// Where everything is.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The middle of each card, by the key it was given as.
@@ -52,7 +50,6 @@ pub(super) struct Position {
 pub(super) struct Pull {
     pub(super) first: usize,
     pub(super) then: usize,
-    /// How strongly, compared with others.
     pub(super) weight: f64,
 }
 

@@ -9,7 +9,6 @@ use super::words::{count, one_line};
 use super::{Picture, Tie};
 use crate::columns::cut;
 
-/// The longest title in a box.
 const WIDEST_TITLE: usize = 60;
 
 const CLASSES: &str = "  \

@@ -24,12 +24,10 @@ const MOST_CARDS: usize = 400;
 const MOST_COLUMNS: usize = 60;
 /// More tasks than this get small cards.
 const MOST_ROOMY: usize = 90;
-/// The room for the heading of a column.
 const HEADING: f64 = 52.0;
 /// How far the shade of a column reaches beyond its cards.
 const SHADE: f64 = 12.0;
 
-/// The measures of cards and what is between them.
 #[derive(Clone, Copy)]
 struct Sizes {
     width: f64,
@@ -86,7 +84,6 @@ pub(crate) fn draw(picture: &Picture<'_>) -> String {
     sheet.draw(&columns, &curves, &stuck)
 }
 
-/// A line between two cards.
 struct Curve {
     first: usize,
     then: usize,
@@ -167,7 +164,6 @@ fn curves(
     curves
 }
 
-/// Where the cards of each column begin.
 fn lefts(spans: &[usize], sizes: Sizes) -> Vec<f64> {
     let mut next = MARGIN + SHADE;
     let mut lefts = Vec::new();
@@ -216,7 +212,6 @@ impl SvgPlan<'_, '_> {
         canvas.close()
     }
 
-    /// Where the cards of a column end.
     fn right(&self, column: usize) -> f64 {
         self.lefts[column] + span_width(self.layout.spans[column], self.sizes)
     }
@@ -327,7 +322,6 @@ impl SvgPlan<'_, '_> {
         out.push_str("</g>\n");
     }
 
-    /// Everything about a task that its card has no room for.
     fn tooltip(&self, position: usize) -> String {
         let task = self.picture.task(position);
         let mut lines = vec![format!("{} · {}", task.id, one_line(&task.title))];

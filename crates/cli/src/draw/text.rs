@@ -14,7 +14,6 @@ use crate::columns::cut;
 
 /// More tasks than this are summed up unless everything is asked for.
 const MOST_TASKS: usize = 60;
-/// How many waves a summary shows.
 const MOST_WAVES: usize = 12;
 /// How many lines of tasks a wave has in a summary.
 const HANDFUL: usize = 4;
@@ -26,7 +25,6 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const ACCENT: Style = AnsiColor::Cyan.on_default().bold();
 
-/// How much of a plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// A page of it, whatever its size.
@@ -65,7 +63,6 @@ pub(crate) fn draw(picture: &Picture<'_>, width: Option<usize>, detail: Detail) 
     page.out
 }
 
-/// How much of each part is shown.
 #[derive(Clone, Copy)]
 struct Limits {
     waves: usize,

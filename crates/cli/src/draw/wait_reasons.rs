@@ -15,7 +15,6 @@ use super::words::{few, one_line};
 /// How many tasks one reason names.
 const MOST_NAMES: usize = 4;
 
-/// A barrier that a task stands behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gate<'a> {
     /// A phase that is not open, and the phase it waits for.

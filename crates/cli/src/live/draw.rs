@@ -126,7 +126,6 @@ fn facts(state: &LiveState, over: usize, moment: &DrawClock<'_>) -> Vec<(Style, 
     facts
 }
 
-/// Something that is under way or waits.
 struct LiveRow {
     style: Style,
     sign: &'static str,
@@ -240,7 +239,6 @@ fn closing_row(state: &LiveState, moment: &DrawClock<'_>) -> Option<LiveRow> {
     })
 }
 
-/// The columns that the rows share.
 struct LiveTable {
     width: usize,
     id: usize,

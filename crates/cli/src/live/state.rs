@@ -13,7 +13,6 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_engine::run::Progress;
 use pleach_log::database::StoredEvent;
 
-/// How often somebody asked it to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopRequest {
     Not,
@@ -23,7 +22,6 @@ pub(crate) enum StopRequest {
     AtOnce,
 }
 
-/// What is known of a batch.
 #[derive(Debug)]
 pub(crate) struct LiveState {
     pub(super) batch: Batch,
@@ -37,7 +35,6 @@ pub(crate) struct LiveState {
     past: HashMap<TaskId, Duration>,
 }
 
-/// What is known of a task besides where it stands.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TaskTimes {
     pub(super) since: u64,
@@ -83,7 +80,6 @@ impl LiveState {
         let _ = self.batch.apply(&stored.event);
     }
 
-    /// Takes in what an agent does right now.
     pub(crate) fn hear_progress(&mut self, progress: &Progress) {
         let Some(place) = self.place(&progress.task) else {
             return;

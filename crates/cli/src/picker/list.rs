@@ -4,7 +4,6 @@
 
 use crate::keys::Key;
 
-/// A task that can be ticked.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
     pub(crate) id: String,
@@ -17,7 +16,6 @@ pub(crate) struct Choice {
     pub(crate) remark: String,
 }
 
-/// How picking ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Picked {
     /// The places of what was ticked.
@@ -27,7 +25,6 @@ pub(crate) enum Picked {
     Interrupted,
 }
 
-/// The list.
 #[derive(Debug)]
 pub(crate) struct List {
     pub(super) choices: Vec<Choice>,

@@ -32,7 +32,6 @@ fn time(task: &TaskReport) -> String {
     words.join(", ")
 }
 
-/// The columns that the tasks share.
 pub(super) struct SummaryTable {
     /// None where nobody minds.
     width: Option<usize>,

@@ -28,7 +28,6 @@ const MOST_LOSSES: u32 = 6;
 
 const HOUR: u64 = 60 * 60 * 1_000;
 
-/// How an agent's attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptEnding {
     Built {
@@ -121,7 +120,6 @@ impl Batch {
         events
     }
 
-    /// Whether an agent that changed nothing has done its task.
     fn counts_as_done(&self, reason: Option<&String>) -> bool {
         reason.is_some() || self.design.settings.no_changes == NoChanges::Done
     }

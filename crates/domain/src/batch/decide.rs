@@ -10,7 +10,6 @@ use crate::event::{BatchEvent, Event, Rollback, TaskEvent, UnprovedReason};
 use crate::id::TaskId;
 use crate::task_state::{Commit, Consent, Ending, TaskState};
 
-/// What weaving a branch gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WeaveEnding {
     /// The new tip of the batch branch.
@@ -24,7 +23,6 @@ pub enum WeaveEnding {
     Failed(String),
 }
 
-/// What the loop of a batch can hear.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
     AttemptEnded {
@@ -44,7 +42,6 @@ pub enum Message {
         attempt: u32,
         node: String,
     },
-    /// The agent of a task told which session it works in.
     SessionBegan(TaskId, String),
     WeaveEnded(TaskId, WeaveEnding),
     CannotStart(TaskId, String),
@@ -60,13 +57,10 @@ pub enum Message {
     },
     /// A rule says that nothing more shall start.
     GiveUp(String),
-    /// A person lets the next task start.
     Approve,
-    /// A person wants a task to stop.
     CancelTask(TaskId),
     /// A person wants nothing new to start, and what runs to be finished.
     Stop,
-    /// A person wants the batch to stop.
     Cancel(Rollback),
     Retry(Vec<TaskId>),
     /// A person made a commit of a branch that did not merge.
@@ -84,20 +78,17 @@ pub enum Message {
     Proved {
         /// The commit it is woven onto.
         base: Commit,
-        /// The commit it ends in.
         tip: Commit,
         tree: String,
         /// Whether it no longer continues what is on the server.
         apart: bool,
     },
-    /// The search is over without a proof.
     NotProved(UnprovedReason, String),
     /// A person wants the result of a batch that is over landed.
     Land(LandingRequest),
     /// The base moved, and this is the result on the new one.
     BaseMoved {
         base: Commit,
-        /// The commit it ends in.
         tip: Commit,
         fell_out: Vec<DroppedStrand>,
         /// Whether it no longer continues what is on the server.

@@ -17,7 +17,6 @@ use crate::task::{Priority, TaskStatus};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Design {
     pub tasks: Vec<TaskDesign>,
-    /// Its settings.
     pub settings: BatchSettings,
     /// What its barriers are, in order; empty where it has none.
     pub stages: Vec<StageDesign>,
@@ -38,7 +37,6 @@ pub struct TaskDesign {
     /// The tasks it merely comes after, by position in the batch.
     pub after: Vec<usize>,
     pub phase: Option<PhaseNumber>,
-    /// Whether it waits for its phase to open.
     pub follows_phase: bool,
     /// The stage or wave it belongs to.
     pub stage: Option<usize>,
@@ -57,11 +55,9 @@ pub struct TaskDesign {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageDesign {
     pub name: String,
-    /// Whether its tasks may run at the same time.
     pub can_parallel: bool,
 }
 
-/// What a stage that failed means for the later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedStage {
@@ -71,27 +67,21 @@ pub enum FailedStage {
     StopsThePlan,
 }
 
-/// Which barriers a batch has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Barriers {
-    /// The stages of an execution plan, if it is one.
     #[default]
     Stages,
     /// Every wave waits for the one before.
     Waves,
 }
 
-/// How its tasks take turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mode", rename_all = "snake_case")]
 pub enum Mode {
     /// Up to so many at once.
     Parallel { slots: usize },
     /// One by one, in plan order, each on the result of those before.
-    Queue {
-        /// Who lets the next one start.
-        approval: Approval,
-    },
+    Queue { approval: Approval },
 }
 
 impl Mode {
@@ -103,7 +93,6 @@ impl Mode {
         }
     }
 
-    /// How many tasks run at once at most.
     pub fn slots(self) -> usize {
         match self {
             Self::Parallel { slots } => slots.max(1),
@@ -112,17 +101,14 @@ impl Mode {
     }
 }
 
-/// Who lets the next task of a queue start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// Nobody needs to.
     Automatic,
     /// A person, after each task.
     ByPerson,
 }
 
-/// What a task that did not make it means for the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
@@ -133,16 +119,13 @@ pub enum OnFailure {
     Stop,
 }
 
-/// What the tests of the project decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Validation {
-    /// Nothing: no command is set.
     #[default]
     Unset,
     /// What they fail with is found and left out.
     Drop,
-    /// Whether the batch fails.
     Fail,
 }
 
@@ -150,10 +133,8 @@ pub enum Validation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
-    /// The rest runs one at a time.
     #[default]
     OneAtATime,
-    /// The batch is given up.
     Fail,
 }
 
@@ -168,10 +149,8 @@ pub struct Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchSettings {
     pub mode: Mode,
-    /// What a failed task means for the others.
     pub on_failure: OnFailure,
     pub on_conflict: OnConflict,
-    /// What to do when parallel running fails.
     pub fallback: Fallback,
     #[serde(default)]
     pub validation: Validation,
@@ -180,7 +159,6 @@ pub struct BatchSettings {
     /// What an agent that changed nothing, and did not say why, has done.
     #[serde(default)]
     pub no_changes: NoChanges,
-    /// How often a failed attempt is repeated.
     pub retries: u32,
     /// The pause before the first repetition, in milliseconds; it doubles each time.
     pub retry_pause: u64,

@@ -6,10 +6,8 @@ use super::{Batch, Budget, Design, Mode, Spent};
 use crate::event::{BatchEvent, Event, TaskEvent};
 use crate::task_state::TaskState;
 
-/// How many tasks may run at once by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotsNow {
-    /// So many.
     pub now: usize,
     /// And never more than these.
     pub most: usize,

@@ -16,14 +16,11 @@ const MOST_NAMED: usize = 5;
 pub enum Proof {
     /// Nothing: they have not run since something was woven.
     Unknown,
-    /// They are being run.
     Searching(ProofSearch),
     /// They are green.
     Proved {
-        /// The tree they ran on.
         tree: String,
     },
-    /// It stays without a proof.
     Unproved {
         doubt: UnprovedReason,
         because: String,
@@ -43,14 +40,12 @@ pub struct TestRun {
     pub proved_at: Option<u64>,
 }
 
-/// The search for a result that the tests are green for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProofSearch {
     /// The stage that ends with it, or the whole batch.
     pub stage: Option<usize>,
     /// The positions of the tasks it is about, in the order they were woven.
     pub strands: Vec<usize>,
-    /// How far it is.
     pub search: Bisection,
     /// What does not merge any more: its place, the files, and whom it collides with.
     pub no_longer_merging: Vec<(usize, Vec<String>, Vec<TaskId>)>,
@@ -92,7 +87,6 @@ impl Batch {
         unset || self.lands_unproved() || matches!(self.proof, Proof::Proved { .. })
     }
 
-    /// Whether a person wants it landed without a proof.
     pub fn lands_unproved(&self) -> bool {
         self.landing_asked
             .as_ref()
@@ -128,7 +122,6 @@ impl Batch {
         logs.max().unwrap_or(0)
     }
 
-    /// Whether the run with that log came to a verdict.
     pub fn is_judged(&self, log: u32) -> bool {
         let mut runs = self.test_runs.iter();
         runs.any(|run| run.log == Some(log))

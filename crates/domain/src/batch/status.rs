@@ -12,14 +12,11 @@ pub enum BatchStatus {
     },
     /// A rule says that nothing more shall start.
     GivingUp {
-        /// The rule and what hit it.
         because: String,
     },
     /// All tasks are over; the result is being made.
     Merging,
-    /// The tests are run on the result.
     Validating,
-    /// The result is brought to where it is wanted.
     Landing,
     /// Something was merged, or nothing needed to be.
     Completed,
@@ -45,7 +42,6 @@ words! {
 }
 
 impl BatchStatus {
-    /// The word for it.
     pub fn word(&self) -> BatchStatusWord {
         match self {
             Self::Pending => BatchStatusWord::Pending,
@@ -61,12 +57,10 @@ impl BatchStatus {
         }
     }
 
-    /// The same as text.
     pub fn as_str(&self) -> &'static str {
         self.word().as_str()
     }
 
-    /// Whether it has ended.
     pub fn is_over(&self) -> bool {
         matches!(
             self,

@@ -10,7 +10,6 @@ use crate::task_state::{Commit, Ending, TaskState};
 )]
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchTask {
-    /// What was known of it beforehand.
     pub design: TaskDesign,
     pub state: TaskState,
     pub attempts: u32,
@@ -40,7 +39,6 @@ pub struct BatchTask {
     pub reruns: u32,
     /// Whether it starts from everything that is woven.
     pub on_woven: bool,
-    /// Whether a person let it start.
     pub approved: bool,
     /// Whether it ended before a person opened the batch again.
     pub excused: bool,

@@ -7,26 +7,19 @@ use crate::bisect::TestResult;
 use crate::id::TaskId;
 use crate::work::Commit;
 
-/// What can happen to a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum BatchEvent {
-    /// It was made; nothing of it has begun.
     Created,
     /// Other numbers of its tasks are over or under way than before.
     Progressed {
-        /// How many are over, however they ended.
         over: usize,
-        /// How many there are.
         total: usize,
-        /// How many are under way.
         running: usize,
     },
-    /// It began.
     Started,
     /// The process that ran it died; another one goes on.
     Resumed,
-    /// A stage or wave began.
     StageStarted {
         /// Its place, counted from 0.
         stage: usize,
@@ -35,14 +28,12 @@ pub enum BatchEvent {
     StageEnded {
         /// Its place, counted from 0.
         stage: usize,
-        /// How its weaving went.
         merge_status: MergeStatus,
         /// Whether the next one may start.
         success: bool,
     },
     /// Running several at once did not work out; what is left runs one at a time.
     FellBack {
-        /// Why.
         reason: String,
         /// The stage that it concerns, or the whole batch.
         stage: Option<usize>,
@@ -50,19 +41,14 @@ pub enum BatchEvent {
     /// Nothing new starts for now.
     #[serde(rename = "held")]
     Paused {
-        /// Why.
         because: String,
     },
-    /// Nothing holds it any more.
     #[serde(rename = "went_on")]
     Unpaused,
-    /// Another number of tasks may run at once.
     SlotsChanged {
-        /// How many.
         slots: usize,
         /// How many it may become again.
         most: usize,
-        /// Why.
         because: String,
     },
     /// Other conflicts are coming than before: tasks that are under way would not merge as they stand.
@@ -71,21 +57,17 @@ pub enum BatchEvent {
         /// All of them.
         pairs: Vec<PredictedConflict>,
     },
-    /// A person asked to stop it.
     CancelRequested {
-        /// What becomes of its branch.
         rollback: Rollback,
     },
     /// A person wants nothing new to start; what runs is finished, and what merged lands.
     StopRequested,
     /// A rule says that nothing more shall start.
     GaveUp {
-        /// The rule and what hit it.
         because: String,
     },
     /// The last task ended; the woven result is made and brought to the user.
     Merging,
-    /// The tests are run on what is woven.
     Validating {
         /// The stage that ends with it, or the whole batch.
         stage: Option<usize>,
@@ -95,11 +77,9 @@ pub enum BatchEvent {
     TestsRan {
         /// The tasks that were woven then; none for the base.
         tasks: Vec<TaskId>,
-        /// The tree they gave.
         tree: String,
         /// The command and what it depends on, as a short name.
         judge: String,
-        /// What they said.
         run: TestResult,
         /// The number of the run within the batch, in the order in which they ended; none where the verdict was
         /// remembered.
@@ -116,40 +96,29 @@ pub enum BatchEvent {
     /// A woven branch does not merge any more without what was left out.
     #[serde(rename = "fell_out")]
     NoLongerMerges {
-        /// Whose branch.
         strand: TaskId,
-        /// The files that conflict.
         files: Vec<String>,
         /// The woven tasks that touched them.
         with: Vec<TaskId>,
     },
     /// What is woven was woven once more, onto this base.
     Rewoven {
-        /// The commit it is woven onto.
         base: Commit,
-        /// The commit it ends in.
         tip: Commit,
         /// Whether it no longer continues what is on the server.
         #[serde(default)]
         apart: bool,
     },
-    /// The tests are green for what is woven.
     Proved {
-        /// Its tree.
         tree: String,
     },
-    /// What is woven stays without a proof.
     NotProved {
-        /// The kind of reason.
         doubt: UnprovedReason,
-        /// The reason.
         because: String,
     },
     /// The batch branch is in the user's repository.
     Published {
-        /// Its name there.
         branch: String,
-        /// The commit it is at.
         tip: Commit,
     },
     /// The batch branch was taken from the user's repository.
@@ -161,14 +130,11 @@ pub enum BatchEvent {
         /// Whether it is pushed although something in it should not leave the machine.
         #[serde(default)]
         despite_findings: bool,
-        /// Whether it lands without a proof.
         #[serde(default)]
         unproved: bool,
-        /// Whether no verdict of before counts.
         #[serde(default)]
         prove_again: bool,
     },
-    /// The result is brought to where it is wanted.
     Landing {
         /// The local branch that shall get it; none where it is pushed.
         #[serde(default)]
@@ -176,33 +142,23 @@ pub enum BatchEvent {
     },
     /// The result is about to be pushed; whoever finds it on the server knows whose it is.
     Pushing {
-        /// The branch there.
         branch: String,
-        /// The commit that it shall be at.
         commit: Commit,
         /// Why the branch has another name than usual.
         #[serde(default)]
         because: Option<String>,
     },
-    /// The result is on the server.
     Pushed {
-        /// The branch there.
         branch: String,
-        /// The commit it is at.
         commit: Commit,
     },
-    /// The result is where it is wanted.
     Landed {
-        /// Its pull request, if there is one.
         pr_url: Option<String>,
         /// The local branch that got it.
         into: Option<String>,
     },
-    /// The result could not be brought where it is wanted.
     NotLanded {
-        /// Why.
         because: String,
-        /// What to do about it.
         hint: Option<String>,
         /// Whether there is no server to land on, so that nothing failed.
         #[serde(default)]
@@ -210,23 +166,19 @@ pub enum BatchEvent {
     },
     /// Everything it had to do is over, and something was merged or nothing needed to be.
     Completed {
-        /// Its pull request, if there is one.
         #[serde(default)]
         pr_url: Option<String>,
     },
     /// It is over, and nothing was merged or a rule was hit.
     Failed {
-        /// Why.
         error: String,
     },
-    /// It was stopped by a person.
     Cancelled,
     /// A person wants some of its tasks tried again.
     Reopened,
 }
 
 impl BatchEvent {
-    /// The event as a word.
     pub fn participle(&self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -265,7 +217,6 @@ impl BatchEvent {
         }
     }
 
-    /// Every event of proving and landing once, with some data.
     fn one_of_each_at_the_end() -> Vec<Self> {
         vec![
             Self::Validating { stage: None },
@@ -327,7 +278,6 @@ impl BatchEvent {
         ]
     }
 
-    /// Every event once, with some data.
     pub fn one_of_each() -> Vec<Self> {
         let mut events = vec![
             Self::Created,

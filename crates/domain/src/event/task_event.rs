@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::id::TaskId;
 use crate::work::{Commit, Consent, Spent};
 
-/// What can happen to a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TaskEvent {
@@ -15,9 +14,7 @@ pub enum TaskEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         consent: Option<Consent>,
     },
-    /// A person approved it.
     Approved,
-    /// An agent began.
     Started {
         /// Which attempt this is, counted from 1.
         attempt: u32,
@@ -26,26 +23,20 @@ pub enum TaskEvent {
     },
     /// The attempt got a machine to run on, which it may have waited for.
     Placed {
-        /// Which attempt.
         attempt: u32,
-        /// The machine.
         node: String,
     },
-    /// Its agent was asked to stop.
     StopRequested,
     /// The last state of an attempt was kept.
     Kept {
-        /// The commit that holds it.
         commit: Commit,
     },
     /// The agent succeeded; its work is a commit.
     Built {
         /// The tip of the task branch.
         commit: Commit,
-        /// The files it changed.
         files: Vec<String>,
     },
-    /// The agent succeeded and changed nothing.
     Unchanged {
         /// Why nothing was needed, as the agent says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,69 +46,56 @@ pub enum TaskEvent {
     AskedAgain,
     /// The attempt failed, and another one follows after a pause.
     AttemptFailed {
-        /// What happened.
         error: String,
         /// How long to wait, in milliseconds.
         pause: u64,
     },
     /// The agent may not work for now; no attempt is spent.
     Limited {
-        /// What it said.
         error: String,
         /// How long to wait, in milliseconds.
         pause: u64,
     },
     /// What the agent talks to is overloaded; no attempt is spent.
     Overloaded {
-        /// What it said.
         error: String,
         /// How long to wait, in milliseconds.
         pause: u64,
     },
-    /// What the attempt took.
     Spent(Spent),
     /// The agent's own session began, by which it can go on later.
     SessionBegan {
-        /// Its id.
         session: String,
     },
-    /// The pause is over.
     #[serde(rename = "rested")]
     PauseEnded,
     /// The process that ran the attempt died, and the agent with it.
     Interrupted,
     /// The machine that ran the attempt is gone; no failure is counted.
     Lost {
-        /// What is known of it.
         because: String,
     },
     /// It runs once more, on the woven result.
     Requeued {
-        /// Why.
         because: String,
     },
     /// The task failed for good.
     Failed {
-        /// What happened.
         error: String,
     },
-    /// The agent took too long and was stopped.
     TimedOut,
     /// The branch is in the batch branch.
     Woven {
         /// The new tip of the batch branch.
         tip: Commit,
     },
-    /// The branch does not merge cleanly.
     Conflicted {
-        /// The files that conflict.
         files: Vec<String>,
         /// The woven tasks that touched them.
         with: Vec<TaskId>,
     },
     /// The tests fail with it, so it is left out.
     Invalid {
-        /// What showed that.
         because: String,
         /// The tasks that were in when they failed first.
         #[serde(default)]
@@ -129,34 +107,27 @@ pub enum TaskEvent {
         commit: Commit,
         /// The commit it was resolved on.
         basis: Commit,
-        /// The files it changes.
         files: Vec<String>,
     },
     /// It will not start, or what it did is left out with what it needs.
     Blocked {
-        /// Why.
         because: String,
     },
     /// Nobody ran the batch, and another one has taken the task.
     TakenOver {
-        /// Which.
         because: String,
     },
     /// It was stopped by a person, or because the batch stopped.
     Cancelled,
-    /// A person wants it tried again.
     Retried,
     /// Its work is a branch in the user's repository.
     Published {
-        /// Its name there.
         branch: String,
-        /// The commit it is at.
         commit: Commit,
     },
 }
 
 impl TaskEvent {
-    /// The event as a word.
     pub fn participle(&self) -> &'static str {
         match self {
             Self::Waiting { .. } => "held",
@@ -224,7 +195,6 @@ impl TaskEvent {
         ]
     }
 
-    /// Every event once, with some data.
     pub fn one_of_each() -> Vec<Self> {
         let commit = Commit("c2".into());
         let error = || "exit 1".to_owned();

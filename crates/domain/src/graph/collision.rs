@@ -9,7 +9,6 @@ use super::edges::Edges;
 use super::order::ImpliedEdge;
 use super::{Graph, narrow};
 
-/// The search for collisions over one set of edges.
 pub(super) struct Collisions<'a> {
     tasks: usize,
     waits_for: &'a Edges,

@@ -10,7 +10,6 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Packs pairs of (from, to) over `nodes` nodes.
     pub fn from_pairs(nodes: usize, pairs: &[(u32, u32)]) -> Self {
         let mut starts = vec![0_u32; nodes + 1];
         for (from, _) in pairs {
@@ -29,7 +28,6 @@ impl Edges {
         Self { starts, targets }
     }
 
-    /// How many nodes there are.
     pub fn nodes(&self) -> usize {
         self.starts.len() - 1
     }

@@ -22,7 +22,6 @@ pub enum Overlap {
     Allowed,
 }
 
-/// The settings that decide the implied order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OrderRules {
     pub overlap: Overlap,
@@ -39,7 +38,6 @@ pub struct ImpliedEdge {
     pub because: String,
 }
 
-/// The order of the chosen tasks.
 #[derive(Debug)]
 pub struct Order {
     /// Tasks whose predecessors are all in earlier waves, in plan order within a wave.

@@ -4,7 +4,6 @@
 
 use super::Graph;
 
-/// How a task is tied to one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PredecessorKind {
     /// It is of no use without that one.
@@ -59,7 +58,6 @@ impl Graph<'_> {
             .collect()
     }
 
-    /// The stage of each task, where it is of one.
     fn stages(&self) -> Vec<Option<usize>> {
         let mut stages = vec![None; self.plan.tasks.len()];
         for (number, stage) in self.plan.stages.iter().enumerate() {

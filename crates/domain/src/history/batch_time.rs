@@ -56,7 +56,6 @@ impl BatchTime {
         self.before + current.unwrap_or(0)
     }
 
-    /// When something happened last while somebody ran it.
     pub fn last(&self) -> u64 {
         self.last
     }

@@ -69,7 +69,6 @@ pub(super) fn has_woven(batch: &Batch, stage: usize) -> bool {
     tasks.any(|state| matches!(state, TaskState::Ended(Ending::Merged { .. })))
 }
 
-/// The stage that can begin.
 pub(super) fn next_stage(batch: &Batch) -> Option<usize> {
     current_stage(batch).filter(|stage| {
         let idle = tasks_of(batch, *stage).any(TaskState::is_idle);

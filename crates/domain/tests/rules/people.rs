@@ -72,7 +72,12 @@ fn the_result_of_a_batch_that_is_over_is_taken_back_unless_others_have_it() {
     }
     let landed = format!("{over} into go landed go");
     tell("2", "1", &format!("{landed} rollback")).follows("");
-    tell("2", "1", &format!("{landed} into go not-landed go rollback")).follows("");
+    tell(
+        "2",
+        "1",
+        &format!("{landed} into go not-landed go rollback"),
+    )
+    .follows("");
 }
 
 #[test]

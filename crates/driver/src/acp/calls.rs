@@ -11,7 +11,6 @@ use super::faults;
 use crate::{DriverOrder, ProtocolOutput};
 use crate::{Entry, ToolKind, ToolStatus};
 
-/// The uses of tools so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     open: HashMap<String, AcpCall>,
@@ -20,7 +19,6 @@ pub(super) struct Calls {
     pub(super) denials: u32,
 }
 
-/// A tool that is used.
 #[derive(Debug, Clone, Default)]
 struct AcpCall {
     kind: Option<ToolKind>,
@@ -42,7 +40,6 @@ pub(super) enum CallUpdate {
     Began(usize),
     /// It has ended, and said so many bytes.
     Ended(usize),
-    /// Nothing that counts.
     Nothing,
 }
 
@@ -77,7 +74,6 @@ impl Calls {
         change
     }
 
-    /// The agent asks whether it may use a tool, and may not.
     pub(super) fn deny(&mut self, id: &str) {
         self.denials += 1;
         if let Some(call) = self.open.get_mut(id) {
@@ -85,7 +81,6 @@ impl Calls {
         }
     }
 
-    /// All that go on are broken off.
     pub(super) fn cancel(&mut self, order: &DriverOrder, out: &mut ProtocolOutput) {
         for id in std::mem::take(&mut self.order) {
             let Some(call) = self.open.remove(&id) else {

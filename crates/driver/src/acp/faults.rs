@@ -9,7 +9,6 @@ use crate::retry_budget::ModelRetry;
 use crate::trouble;
 use crate::{Conclusion, Outcome, Trouble};
 
-/// It wants a login first.
 const LOGIN_WANTED: i64 = -32000;
 
 /// How an agent begins that tells an error of its model as if it said it.
@@ -50,7 +49,6 @@ const DENIED: &[&str] = &[
     "doesn't want to proceed with this tool use",
 ];
 
-/// What a text means that went wrong.
 pub(super) fn of_text(text: &str) -> Conclusion {
     let message = plain(text);
     let trouble = match (trouble::of_text(&message), bracketed(&message)) {
@@ -105,7 +103,6 @@ pub(super) fn is_error(text: &str) -> bool {
     ERROR_WORDS.iter().any(|words| text.starts_with(words))
 }
 
-/// Whether a tool that failed says that it was not allowed.
 pub(super) fn is_denial(output: &str) -> bool {
     let output = output.to_lowercase();
     DENIED.iter().any(|words| output.contains(words))
@@ -167,7 +164,6 @@ fn status_in(info: &Value) -> Option<u16> {
     own.or_else(|| all.values().find_map(status_in))
 }
 
-/// What an error says besides its message.
 fn details(data: &Value) -> String {
     let places = ["/details", "/message", "/error/message", "/error", "/cause"];
     let mut found = places.iter().filter_map(|place| data.pointer(place));

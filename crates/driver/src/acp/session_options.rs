@@ -4,7 +4,6 @@
 
 use serde_json::{Value, json};
 
-/// A way to set something, with the values that it takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SessionOption {
     option: Option<String>,
@@ -14,7 +13,6 @@ pub(super) struct SessionOption {
     names: Vec<String>,
 }
 
-/// What a session can be set to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SessionOptions {
     pub(super) mode: Option<SessionOption>,
@@ -22,7 +20,6 @@ pub(super) struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// What the answer to a new or loaded session says.
     pub(super) fn from_session(session: &Value) -> Self {
         let list = |place: &str, all: &str, id: &str, current: &str| {
             let place = &session[place];

@@ -8,14 +8,12 @@ const LONGEST_MESSAGE: usize = 4 << 10;
 /// A line that has no end is cut where it is this long.
 const LONGEST_LINE: usize = 2 << 10;
 
-/// Who is heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpeechKind {
     Saying,
     Thinking,
 }
 
-/// Whole lines that somebody said.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SpokenLines {
     pub(super) voice: SpeechKind,
@@ -64,7 +62,6 @@ impl Speech {
         whole
     }
 
-    /// Whether that message is being heard.
     pub(super) fn is_in(&self, voice: SpeechKind, message: Option<&str>) -> bool {
         let at = self.at.as_ref();
         at.is_some_and(|(who, id)| *who == voice && id.as_deref() == message)

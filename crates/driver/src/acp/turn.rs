@@ -31,7 +31,6 @@ const ALLOW: &[&str] = &["allow_always", "allow_once"];
 /// Permissions that are not given, the mildest first.
 const REJECT: &[&str] = &["reject_once", "reject_always"];
 
-/// It was asked to stop, and did.
 pub(super) fn interrupted() -> Conclusion {
     Conclusion {
         outcome: Outcome::Interrupted,
@@ -261,7 +260,6 @@ impl Acp {
         self.conclude_early(conclusion, out);
     }
 
-    /// What it means that a turn ended in that way.
     fn stopped(&self, result: &Value) -> Conclusion {
         let reason = result["stopReason"].as_str().unwrap_or_default();
         let failed = |trouble, message: &str| Conclusion::failed(trouble, message);
@@ -306,7 +304,6 @@ impl Acp {
         out.entries.extend(self.speech.end().map(spoken));
     }
 
-    /// A line that nobody knows the meaning of.
     pub(super) fn raw(&mut self, line: &str, out: &mut ProtocolOutput) {
         self.end_speech(out);
         let text = line.to_owned();
@@ -321,7 +318,6 @@ fn spoken(SpokenLines { voice, text }: SpokenLines) -> Entry {
     }
 }
 
-/// What is printed of an error that was told in passing.
 fn entry_of(error: &Conclusion) -> Entry {
     let message = error.message.clone();
     match error.outcome {

@@ -9,13 +9,11 @@ use crate::{Usage, known_agent};
 /// So many bytes are about one token, where nobody counts.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// What was told so far.
 #[derive(Debug, Default)]
 pub(super) struct AcpUsage {
     bytes: u64,
     /// Where answers of the model ended, in those bytes.
     ends: Vec<u64>,
-    /// Whether the model answers.
     answers: bool,
     /// Whether the model answered since its context was told.
     is_fresh: bool,
@@ -43,7 +41,6 @@ impl AcpUsage {
         self.cost_before = Some(0.0);
     }
 
-    /// The model says so much.
     pub(super) fn answer(&mut self, bytes: usize) {
         self.answers = true;
         self.is_fresh = true;

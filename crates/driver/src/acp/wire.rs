@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 pub(super) const NO_SUCH_METHOD: i64 = -32601;
 
-/// A line of an agent.
 #[derive(Debug, PartialEq)]
 pub(super) enum RpcMessage {
     Request {
@@ -24,7 +23,6 @@ pub(super) enum RpcMessage {
     },
 }
 
-/// An answer that is an error.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RpcError {
     pub(super) code: i64,
@@ -32,7 +30,6 @@ pub(super) struct RpcError {
     pub(super) data: Value,
 }
 
-/// What a line says, if it is one of the protocol.
 pub(super) fn read(line: &str) -> Option<RpcMessage> {
     let mut message: Value = serde_json::from_str(line).ok()?;
     let message = message.as_object_mut()?;
@@ -84,7 +81,6 @@ pub(super) fn answer(id: &Value, result: Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
 }
 
-/// The answer to a request of what we do not do.
 pub(super) fn unknown(id: &Value, method: &str) -> String {
     let message = format!("{method} is not offered");
     let error = json!({"code": NO_SUCH_METHOD, "message": message});

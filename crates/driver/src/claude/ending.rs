@@ -5,13 +5,11 @@ use serde_json::Value;
 use super::super::trouble;
 use crate::{Conclusion, Outcome, Trouble};
 
-/// What it says about a conversation that is not there.
 const NO_SESSION: &[&str] = &[
     "No conversation found with session ID",
     "--resume requires a valid session ID",
 ];
 
-/// What a `result` means.
 pub(super) fn conclusion(result: &Value, resets_at: Option<i64>) -> Conclusion {
     let text = text(result);
     let reason = result["terminal_reason"].as_str().unwrap_or_default();
@@ -43,7 +41,6 @@ pub(super) fn conclusion(result: &Value, resets_at: Option<i64>) -> Conclusion {
     }
 }
 
-/// Whether it says that there is no such conversation.
 pub(super) fn misses_session(result: &Value) -> bool {
     let text = text(result);
     is_error(result) && NO_SESSION.iter().any(|words| text.contains(words))
@@ -68,7 +65,6 @@ fn text(result: &Value) -> String {
     errors.join("; ")
 }
 
-/// Why it failed.
 fn reason_of(result: &Value, reason: &str, text: &str) -> Trouble {
     match (reason, result["subtype"].as_str().unwrap_or_default()) {
         (_, "error_max_turns" | "error_max_budget_usd") | ("max_turns" | "budget_exhausted", _) => {

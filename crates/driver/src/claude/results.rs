@@ -7,14 +7,12 @@ use serde_json::Value;
 use super::super::order::DriverOrder;
 use crate::{Entry, FileChange, ToolStatus};
 
-/// A tool that is used.
 #[derive(Debug, Clone)]
 pub(super) struct ClaudeCall {
     pub(super) name: String,
     pub(super) input: Value,
 }
 
-/// What stands beside the result of a tool.
 pub(super) struct ResultDetails<'e> {
     /// What the tool itself tells.
     pub(super) told: &'e Value,

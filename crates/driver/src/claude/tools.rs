@@ -21,7 +21,6 @@ pub(super) fn kind(name: &str) -> ToolKind {
     }
 }
 
-/// What it does with the tool, on one line.
 pub(super) fn title(name: &str, input: &Value, order: &DriverOrder) -> String {
     let given = |key: &str| input[key].as_str().unwrap_or_default();
     let path = |key: &str| order.shown(given(key));

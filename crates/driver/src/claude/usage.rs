@@ -19,7 +19,6 @@ pub(super) struct ClaudeUsage {
 }
 
 impl ClaudeUsage {
-    /// Nothing taken yet by what is ordered.
     pub(super) fn new(order: &DriverOrder) -> Self {
         Self {
             goes_on: order.session.is_some(),

@@ -16,7 +16,6 @@ const SHELLS: &[&str] = &[
     "/usr/bin/zsh -lc ",
 ];
 
-/// How far an item has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ItemStage {
     Started,
@@ -24,7 +23,6 @@ pub(super) enum ItemStage {
     Completed,
 }
 
-/// The use of a tool, if that is what an item is.
 pub(super) fn call(id: &str, item: &Value, order: &DriverOrder) -> Option<Entry> {
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     let (tool, name, title, input) = match text("type") {

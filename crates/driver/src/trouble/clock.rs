@@ -6,7 +6,6 @@ use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
 use super::retry_after::leading;
 
-/// Words after which a time of day comes.
 const BEFORE_TIME: &[&str] = &[
     "reset at",
     "resets at",

@@ -19,7 +19,6 @@ const BESIDE: &[&str] = &[
     "warning",
 ];
 
-/// The last lines of an agent's standard error.
 #[derive(Debug, Default)]
 pub(in super::super) struct LastWords {
     lines: VecDeque<String>,
@@ -81,7 +80,6 @@ pub(in super::super) fn left(exit: Exit) -> bool {
     }
 }
 
-/// How an agent ended that was asked to stop.
 pub(in super::super) fn interrupted(message: impl Into<String>) -> Conclusion {
     Conclusion {
         outcome: Outcome::Interrupted,

@@ -40,7 +40,6 @@ fn unwrapped(text: &str, depth: usize) -> String {
     format!("{before} {message}{rest}")
 }
 
-/// The message in what an interface answered.
 fn message_in(value: &Value) -> Option<&str> {
     let places = [
         "/error/message",

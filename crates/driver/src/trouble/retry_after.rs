@@ -9,7 +9,6 @@ use super::clock;
 /// Nothing makes one wait longer; a number that says so is something else.
 const LONGEST: Duration = Duration::from_hours(24 * 62);
 
-/// Words after which a span of time comes.
 const BEFORE_SPAN: &[&str] = &[
     "retry-after",
     "retry_after",
@@ -25,7 +24,6 @@ const BEFORE_SPAN: &[&str] = &[
     "wait",
 ];
 
-/// How long to wait from now on, if a text says so.
 pub(in super::super) fn retry_after(text: &str, now: &Zoned) -> Option<Duration> {
     let text = text.to_lowercase();
     let moment = || epoch(&text, now).or_else(|| timestamp(&text));

@@ -15,70 +15,40 @@ use super::preset_agent::{PresetAgent, is_preset};
 use super::{Agent, DemoAgent};
 use crate::config::{AgentConfig, Settings};
 
-/// Why there is no agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoAgent {
-    /// None is named.
     #[error("no agent is configured")]
     Unnamed,
-    /// The one that is named is not there.
     #[error("unknown agent {name:?}")]
     Unknown {
-        /// The name.
         name: String,
-        /// The one that looks most like it.
         nearest: Option<String>,
         /// Those that are configured or installed.
         known: Vec<String>,
     },
-    /// Its program is nowhere on the path.
     #[error("agent {name:?} is not installed: {program:?} not found")]
     NotInstalled {
-        /// The name of the agent.
         name: String,
-        /// The program.
         program: String,
-        /// The command that installs it, where that is known.
         install: Option<String>,
     },
-    /// Its program is there and cannot be started.
     #[error("agent {name:?} cannot be started: {program:?} is not executable")]
     NotExecutable {
-        /// The name of the agent.
         name: String,
         /// The path of the program.
         program: String,
     },
-    /// There is no preset of that name.
     #[error("agent {name:?} has an unknown preset {preset:?}")]
-    NoPreset {
-        /// The name of the agent.
-        name: String,
-        /// What is no preset.
-        preset: String,
-    },
-    /// None is named, and several are installed.
+    NoPreset { name: String, preset: String },
     #[error("no default agent is set, and several are installed: {}", installed.join(", "))]
-    Several {
-        /// Their names.
-        installed: Vec<String>,
-    },
-    /// Its command has no words.
+    Several { installed: Vec<String> },
     #[error("the command of agent {name:?} is empty")]
-    Empty {
-        /// The name.
-        name: String,
-    },
-    /// Its command asks for a model, and none is set.
+    Empty { name: String },
     #[error("the command of agent {name:?} needs a model, and none is set")]
-    NoModel {
-        /// The name.
-        name: String,
-    },
+    NoModel { name: String },
 }
 
 impl NoAgent {
-    /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Unnamed => "install an agent that `pleach agents` lists and log in, or add to pleach.toml: [agents.mine] with \
@@ -129,11 +99,8 @@ fn unknown_hint(name: &str, nearest: Option<&str>, known: &[String]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenAgent {
-    /// A command.
     Command(CommandAgent),
-    /// One that is known by name.
     Preset(PresetAgent),
-    /// The one that comes with Pleach.
     Demo,
 }
 
@@ -147,7 +114,6 @@ impl ChosenAgent {
         }
     }
 
-    /// Its name and its command, as one text.
     pub(crate) fn in_words(&self) -> (&str, String) {
         match self {
             Self::Command(agent) => (&agent.name, line(&agent.words)),

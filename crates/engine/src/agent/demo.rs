@@ -13,13 +13,11 @@ pub struct DemoAgent {
 }
 
 impl DemoAgent {
-    /// The name that it is chosen by.
     pub const NAME: &str = "demo";
 
     /// The word that makes an agent of Pleach's program.
     pub const WORD: &str = "demo-agent";
 
-    /// The agent that the program `pleach` at a path is.
     pub fn new(program: &Path) -> Self {
         let program = program.to_owned();
         Self { program }

@@ -5,7 +5,6 @@
 use pleach_driver::{Conclusion, Entry};
 use pleach_system::text::last_line::plain;
 
-/// What such a line begins with.
 const MARK: &str = "NO CHANGES NEEDED:";
 
 /// So many lines at the end of what an agent says count: some tell what they took after their last word.

@@ -12,7 +12,6 @@ use pleach_system::secrets::Secrets;
 use super::{ChosenAgent, CommandAgent, DemoAgent, NoAgent, PresetAgent, choose};
 use crate::config::Settings;
 
-/// What is known of an agent on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Presence {
     pub name: String,
@@ -24,10 +23,8 @@ pub struct Presence {
     pub path: Option<PathBuf>,
     pub version: Option<String>,
     pub login: LoginState,
-    /// The command that installs it, where that is known.
     pub install: Option<&'static str>,
     pub configured: bool,
-    /// Whether it is the one that runs if nothing else is said.
     pub is_default: bool,
     /// Why it cannot be run whatever is installed, if the configuration is wrong.
     pub wrong: Option<NoAgent>,
@@ -53,7 +50,6 @@ impl LoginState {
         }
     }
 
-    /// What to do about it, where something is to be done.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::No(hint) => Some(hint),
@@ -85,7 +81,6 @@ impl Presence {
         all
     }
 
-    /// The agent of a name, as the settings have it.
     pub fn named(settings: &Settings, name: &str) -> Self {
         let alone = Settings {
             agent: Some(name.to_owned()),
@@ -155,7 +150,6 @@ impl Presence {
         }
     }
 
-    /// All its words as anybody may see them.
     pub fn words_without_secrets(&self) -> Vec<String> {
         let hider = Secrets::of_environment(&self.passed_on).hider();
         let words = self.words.iter();

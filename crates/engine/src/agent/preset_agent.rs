@@ -20,13 +20,11 @@ use crate::config::AgentConfig;
 /// How long an agent has to end by its own protocol before everybody is asked by signals.
 const POLITE: Duration = Duration::from_secs(4);
 
-/// So much of what an agent said last is told.
 const LONGEST_ERROR: usize = 600;
 
 /// The word that makes a driver of Pleach's program.
 pub const DRIVE: &str = "drive-agent";
 
-/// An agent that is known by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresetAgent {
     pub name: String,

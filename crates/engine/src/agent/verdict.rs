@@ -9,17 +9,19 @@ use pleach_system::text::last_line::{TAIL, last_line};
 
 use crate::config::duration;
 
-/// What an agent's end means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptVerdict {
     Succeeded {
-        /// How often it was not allowed to do something.
         denials: u32,
     },
     /// It failed, and may succeed another time.
-    Failed { error: String },
+    Failed {
+        error: String,
+    },
     /// It failed, and would fail again.
-    Hopeless { error: String },
+    Hopeless {
+        error: String,
+    },
     /// What it talks to is overloaded, which is no failure of the task either.
     Overloaded {
         retry_after: Option<Duration>,
@@ -32,13 +34,9 @@ pub enum AttemptVerdict {
     },
 }
 
-/// A service is not available.
 const EX_UNAVAILABLE: i32 = 69;
-/// Try again later.
 const EX_TEMPFAIL: i32 = 75;
-/// Not permitted.
 const EX_NOPERM: i32 = 77;
-/// Wrongly configured.
 const EX_CONFIG: i32 = 78;
 /// The shell found the program and could not run it.
 const NOT_EXECUTABLE: i32 = 126;
@@ -46,7 +44,6 @@ const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
 impl AttemptVerdict {
-    /// What the end of any command means.
     pub(crate) fn of_command(exit: Exit, tail: &[u8]) -> Self {
         let tail = &tail[tail.len().saturating_sub(TAIL)..];
         let line = last_line(tail);

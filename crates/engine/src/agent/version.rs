@@ -25,7 +25,6 @@ const FRESH: Duration = Duration::from_mins(1);
 /// More of what a program says is not looked at.
 const LONGEST_ANSWER: u64 = 16 << 10;
 
-/// The longest version that is shown.
 const LONGEST_VERSION: usize = 40;
 
 /// How far above a program the file that describes its package may be.

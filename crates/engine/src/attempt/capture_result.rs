@@ -137,7 +137,6 @@ fn note_on_nested(root: &Path, files: &[String]) -> Option<String> {
     ))
 }
 
-/// What there is to say about the commits of an agent.
 fn note_on(history: AgentHistory) -> Option<String> {
     let note = match history {
         AgentHistory::Continued => return None,

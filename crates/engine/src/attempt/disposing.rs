@@ -12,7 +12,6 @@ use pleach_system::crash_point::{CrashPoint, crash_point};
 use super::spares::SparePromise;
 use super::{Attempt, AttemptContext, explain};
 
-/// What becomes of a worktree whose attempt is over.
 #[derive(Debug)]
 pub(crate) enum Disposal {
     /// Its agent goes on there, or nobody decided.
@@ -24,7 +23,6 @@ pub(crate) enum Disposal {
     Recycle(SparePromise),
 }
 
-/// A worktree whose attempt is over.
 #[derive(Debug)]
 pub(crate) struct AttemptTree {
     pub(crate) worktree: Worktree,

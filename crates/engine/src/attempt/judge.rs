@@ -14,11 +14,9 @@ use pleach_driver::Exit;
 use pleach_system::process::{Ending, ProcessRecord};
 use pleach_system::text::last_line::{last_line, tail};
 
-/// What an attempt came to.
 pub(super) enum AgentVerdict {
     /// There may be work to take.
     Succeeded {
-        /// How often it was not allowed to do something.
         denials: u32,
         /// Why nothing had to be changed, if it said so.
         unneeded: Option<String>,
@@ -26,7 +24,6 @@ pub(super) enum AgentVerdict {
     Ended(AttemptEnding),
 }
 
-/// What the way an agent ended means in a batch.
 pub(super) fn verdict(
     agent: &dyn Agent,
     ending: &Ending,
@@ -106,7 +103,6 @@ fn without_exit(ending: &Ending, stall: Duration) -> AttemptEnding {
     }
 }
 
-/// How the setup of a worktree ends an attempt, if it does.
 pub(super) fn setup(
     record: &ProcessRecord,
     command: &str,
@@ -127,7 +123,6 @@ pub(super) fn setup(
     )))
 }
 
-/// What a record tells besides the ending.
 pub(super) fn note(record: &ProcessRecord, notes: &mut Vec<String>) {
     if !record.leaked.is_empty() {
         let leaked = record.leaked.join(", ");

@@ -102,7 +102,6 @@ fn listen_while<T>(
     })
 }
 
-/// Runs an agent while somebody listens to what it says.
 pub(super) fn run_heard(
     agent: Program,
     programs: &WorktreePrograms<'_>,

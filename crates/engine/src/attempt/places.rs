@@ -30,7 +30,6 @@ impl AttemptContext {
         self.shared_folder.clone().unwrap_or_else(own)
     }
 
-    /// The name under which the work of an attempt is kept.
     pub(crate) fn keep_name(&self, segment: &str, attempt: u32) -> String {
         format!("batch-{}/task-{segment}/attempt-{attempt}", self.number)
     }
@@ -42,7 +41,6 @@ impl AttemptContext {
         (!is_done).then_some(setup)
     }
 
-    /// Notes that the setup has run.
     pub(super) fn note_setup(&self) {
         if self.is_in_place() {
             // One that is not noted runs again, which does no harm.
@@ -50,7 +48,6 @@ impl AttemptContext {
         }
     }
 
-    /// Finds the place where an attempt worked, as it was left.
     pub(crate) fn find_tree(&self, spec: &WorktreeSpec) -> Result<Option<Worktree>, WorktreeError> {
         let Some(folder) = &self.shared_folder else {
             return Worktree::existing(&self.store, spec);

@@ -13,7 +13,6 @@ use crate::worktree_programs::AttemptObserver;
 use pleach_git::git::{CommitId, TreeId};
 use pleach_git::worktree::WorktreeError;
 
-/// What is to be judged.
 #[derive(Debug, Clone)]
 pub(crate) struct Probe {
     /// Counted from 1 within the batch, in the order in which they begin; people see another number.
@@ -35,7 +34,6 @@ pub(crate) struct ProbeEnded {
 }
 
 impl ProbeEnded {
-    /// A run that ended so, of which nothing else is known.
     pub(crate) fn new(probe: &Probe, ending: RunEnding) -> Self {
         Self {
             number: probe.number,

@@ -56,7 +56,6 @@ fn broken_off(error: NotRun) -> AttemptEnding {
 }
 
 impl AttemptContext {
-    /// What the programs of attempts and of tests need.
     pub(super) fn program_host(&self) -> ProgramHost<'_> {
         ProgramHost {
             store: &self.store,
@@ -137,7 +136,6 @@ impl AttemptContext {
     }
 }
 
-/// The file that the agent reads as its standard input.
 fn input_file(input: &Input, folder: &Path, prompt_file: &Path) -> Result<PathBuf, AttemptEnding> {
     match input {
         Input::Prompt => Ok(prompt_file.to_owned()),

@@ -6,7 +6,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use pleach_git::worktree::Spare;
 
-/// The spare worktrees of one batch.
 #[derive(Debug)]
 pub(crate) struct Spares {
     most: usize,

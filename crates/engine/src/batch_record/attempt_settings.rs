@@ -28,7 +28,6 @@ pub(crate) struct AttemptSettings {
     pub(crate) cache: Vec<String>,
     /// The plan's paths in the repository, whose changes by agents are no part of their work.
     pub(crate) leave_out: Vec<StoredPath>,
-    /// A command that tests what is woven.
     #[serde(default)]
     pub(crate) validate: Option<String>,
     #[serde(default)]
@@ -36,7 +35,6 @@ pub(crate) struct AttemptSettings {
     /// Names of variables that it gets besides the usual ones.
     #[serde(default)]
     pub(crate) validate_env: Vec<String>,
-    /// What holds setup, agents and tests.
     #[serde(default)]
     pub(crate) sandbox: SandboxPolicy,
 }

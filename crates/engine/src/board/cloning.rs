@@ -58,7 +58,6 @@ impl Cloning {
         })
     }
 
-    /// The project that it will be.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -134,12 +133,10 @@ fn lock_path(folder: &Path) -> PathBuf {
     folder.with_extension("lock")
 }
 
-/// Whether somebody is at the clone that a folder will be.
 pub(super) fn is_under_way(state: &StateFolder, folder: &Path) -> bool {
     folder.starts_with(clones(state)) && matches!(try_lock(&lock_path(folder)), Ok(None))
 }
 
-/// What people call the repository at an address.
 pub(super) fn name_in(url: &str) -> Option<String> {
     let (address, _) = Address::parse(url).ok()?;
     let name = address.name();

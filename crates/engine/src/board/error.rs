@@ -25,7 +25,6 @@ pub struct FieldProblem {
 }
 
 impl FieldProblem {
-    /// A problem without a hint.
     pub fn new(path: impl Into<String>, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -70,23 +69,16 @@ pub enum BoardError {
     NoProject(String),
     #[error("task {0} not found")]
     NoTask(String),
-    /// A batch of the project is not over.
     #[error("batch {batch} of the project is still running")]
     ProjectBusy { batch: BatchNumber },
     /// The project is still being cloned, or could not be.
     #[error("{message}")]
     NotCloned { message: String },
-    /// The task is in a batch that is not over.
     #[error("task {key} is in batch {batch}, which is still running")]
     TaskBusy { key: String, batch: BatchNumber },
     /// The task is written in a plan file, which alone says what it is.
     #[error("task {key} is defined in {place}")]
-    TaskOfPlanFile {
-        key: String,
-        /// The file and the line.
-        place: String,
-    },
-    /// The plan has no words for a status.
+    TaskOfPlanFile { key: String, place: String },
     #[error("task {key} cannot be marked {status}: {why}")]
     CannotHold {
         key: String,
@@ -98,7 +90,6 @@ pub enum BoardError {
     Fields(Vec<FieldProblem>),
     #[error("no tasks given")]
     NoTasks,
-    /// The tasks belong to more than one project.
     #[error("the tasks belong to more than one project")]
     MixedProjects,
     /// The tasks are in phases or stages of more than one plan.
@@ -106,7 +97,6 @@ pub enum BoardError {
     MixedPlans(Vec<String>),
     #[error("the project has no execution plan")]
     NoPlan,
-    /// A task is no longer in its file.
     #[error("task {key} ({title}) is no longer in {}", path.display())]
     Gone {
         /// Its id when the file was read last.
@@ -116,7 +106,6 @@ pub enum BoardError {
     },
     #[error(transparent)]
     PlanFile(#[from] PlanFileError),
-    /// Git or the repository does not go along.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]

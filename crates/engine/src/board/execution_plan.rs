@@ -159,7 +159,6 @@ impl StoredExecutionPlan {
         }
     }
 
-    /// The plan as it stands on the board by now.
     fn shown(&self, rows: &[TaskRow]) -> ExecutionPlan {
         let rows: HashMap<&str, &TaskRow> =
             rows.iter().map(|row| (row.key.as_str(), row)).collect();

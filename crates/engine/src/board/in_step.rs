@@ -128,7 +128,6 @@ fn matched(document: &Document, rows: &[TaskRow]) -> Vec<Option<usize>> {
     found
 }
 
-/// The row with everything that the file says of its task.
 fn read_over(row: &TaskRow, document: &Document, index: &Index, at: usize) -> TaskRow {
     let task = &document.plan.tasks[at];
     let said = FileFields {
@@ -167,7 +166,6 @@ fn read_over(row: &TaskRow, document: &Document, index: &Index, at: usize) -> Ta
     }
 }
 
-/// The places on a board that are taken.
 struct BoardPositions {
     taken: Vec<f64>,
     last: f64,

@@ -44,7 +44,6 @@ pub(super) fn title(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
     line(path, text, TITLE, problems);
 }
 
-/// The id of a task in its plan.
 pub(super) fn key(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
     line(path, text, KEY, problems);
 }
@@ -71,7 +70,6 @@ pub(super) fn labels(path: &str, labels: &[String], problems: &mut Vec<FieldProb
     }
 }
 
-/// The files that a task says it touches.
 pub(super) fn files(path: &str, files: &[String], problems: &mut Vec<FieldProblem>) {
     many(path, files.len(), FILES, problems);
     for (place, file) in files.iter().enumerate() {

@@ -133,7 +133,6 @@ impl Board {
         Ok((project, begun.map(|lock| cloning.holding(lock))))
     }
 
-    /// Gives a project another name.
     pub fn rename_project(&mut self, id: &str, name: &str) -> Result<Project, BoardError> {
         limits::check(|problems| limits::line("name", name, 100, problems))?;
         self.database
@@ -244,7 +243,6 @@ pub(super) fn known(tables: BoardTables<'_>, id: &str) -> Result<ProjectRow, Boa
     row.ok_or_else(|| BoardError::NoProject(id.to_owned()))
 }
 
-/// The folder that a path leads to.
 fn real_folder(path: &Path) -> Result<PathBuf, BoardError> {
     let shown = path.display();
     let wrong = |message, hint: String| {

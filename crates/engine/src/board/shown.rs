@@ -148,7 +148,6 @@ impl OfPlan {
     }
 }
 
-/// Batches that were replayed already.
 #[derive(Default)]
 struct Batches(HashMap<u32, Option<Replayed>>);
 
@@ -310,7 +309,6 @@ fn draw(
     }
 }
 
-/// A plan file as it is seen from its project.
 pub(super) fn plan_name(plan: &str, top: &Path) -> Option<String> {
     if plan == PlanOrigin::BOARD {
         return None;
@@ -319,7 +317,6 @@ pub(super) fn plan_name(plan: &str, top: &Path) -> Option<String> {
     Some(below.map_or_else(|_| plan.to_owned(), |below| below.display().to_string()))
 }
 
-/// Logs tasks that are others than before.
 pub(crate) fn tell_updated(
     tables: BoardTables<'_>,
     project: &str,
@@ -335,7 +332,6 @@ pub(crate) fn tell_updated(
     Ok(())
 }
 
-/// Logs tasks that are new.
 pub(crate) fn tell_created(
     tables: BoardTables<'_>,
     project: &str,

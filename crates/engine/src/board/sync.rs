@@ -26,7 +26,6 @@ const SETTLED: Duration = Duration::from_millis(100);
 /// How often a file that may be half written is looked at before it is left for the next time.
 const MOST_LOOKS: u32 = 5;
 
-/// What came of a look at a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SyncOutcome {
     /// The tasks are those of the file, or it is noted why not.
@@ -36,7 +35,6 @@ enum SyncOutcome {
 }
 
 impl Board {
-    /// The projects that have mirrored plan files.
     pub fn projects_with_files(&self) -> Result<Vec<String>, BoardError> {
         self.database
             .look_at_boards(|tables| Ok(tables.projects_with_files()?))

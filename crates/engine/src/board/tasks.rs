@@ -18,7 +18,6 @@ use crate::plan_to_run::PlanOrigin;
 /// Places beyond it are too coarse to put something between two of them.
 const FARTHEST: f64 = 1e12;
 
-/// A task that is to come onto a board.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewTask {
     pub project: String,
@@ -27,7 +26,6 @@ pub struct NewTask {
     /// How much it matters; medium, if nothing is said.
     pub priority: Option<Priority>,
     pub labels: Vec<String>,
-    /// The ids of the tasks that must be done first.
     pub depends_on: Vec<String>,
 }
 
@@ -195,7 +193,6 @@ impl Board {
         })
     }
 
-    /// The task, if nothing holds fast what is to be changed.
     fn free_to_change(&self, id: &str, change: &TaskChange) -> Result<TaskRow, BoardError> {
         self.database.look_at_boards(|tables| {
             let row = task_row(tables, id)?;
@@ -276,7 +273,6 @@ fn was_in_a_batch(tables: BoardTables<'_>, row: &TaskRow) -> Result<bool, Databa
     Ok(last.is_some())
 }
 
-/// Where a task is written, as people name places.
 fn place(tables: BoardTables<'_>, row: &TaskRow) -> Result<Option<String>, BoardError> {
     let project = known(tables, &row.project)?;
     let Some(file) = plan_name(&row.plan, &top_of(&project)) else {
@@ -321,7 +317,6 @@ fn refuse_if_busy(
     Ok(())
 }
 
-/// The keys of the tasks that a task is to need.
 fn needs_of(
     tables: BoardTables<'_>,
     row: &TaskRow,

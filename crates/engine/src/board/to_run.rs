@@ -21,19 +21,16 @@ use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 
-/// Tasks of a project that may be run together.
 #[derive(Debug)]
 pub struct TasksToRun {
     pub project: Project,
     pub plan: PlanToRun,
-    /// Their ids in it.
     pub tasks: Vec<TaskId>,
     /// The revision of the execution plan if they are of that; another one each time it is set.
     pub revision: Option<String>,
 }
 
 impl Board {
-    /// The tasks of these ids on the board.
     pub fn tasks_to_run(&self, tasks: &[String]) -> Result<TasksToRun, BoardError> {
         let (rows, on_board) = self.database.look_at_boards(|tables| {
             let rows = tasks.iter().map(|id| task_row(tables, id));
@@ -130,7 +127,6 @@ impl Board {
     }
 }
 
-/// A row as the core sees a task.
 pub(super) fn task_of(row: &TaskRow) -> Task {
     let needs = row.depends_on.iter().map(|key| Dependency {
         on: TaskId::new(key.as_str()),

@@ -19,14 +19,12 @@ use super::kinds::{FreeText, List, ValueKind as _};
 use super::layers::{ResolvedSetting, users_file};
 use crate::config::Settings;
 
-/// Whose file is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope {
     User,
     Repository,
 }
 
-/// What was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigEdit {
     pub path: PathBuf,

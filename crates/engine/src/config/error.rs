@@ -45,7 +45,6 @@ impl fmt::Display for SettingOrigin {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A file is there and cannot be read.
     #[error("could not read {}", path.display())]
     Io {
         path: PathBuf,
@@ -67,14 +66,11 @@ pub enum ConfigError {
         key: String,
         nearest: Option<String>,
     },
-    /// A value is not what its key takes.
     #[error("{origin}: {key} must be {wanted}")]
     Wrong {
         origin: SettingOrigin,
-        /// The key.
         key: String,
         wanted: String,
-        /// The value that looks most like what is there.
         nearest: Option<String>,
     },
     /// A pattern gives no usable names of branches.
@@ -119,7 +115,6 @@ impl ConfigError {
         }
     }
 
-    /// Everything that is wrong, one by one.
     pub fn each(&self) -> &[Self] {
         match self {
             Self::Several(all) => all,
@@ -127,7 +122,6 @@ impl ConfigError {
         }
     }
 
-    /// All of them, if there is any.
     pub(crate) fn check(mut all: Vec<Self>) -> Result<(), Self> {
         all.sort_by_key(Self::place);
         match all.len() {
@@ -157,7 +151,6 @@ impl ConfigError {
         }
     }
 
-    /// Takes what went well, and notes what did not.
     pub(super) fn collect<T>(result: Result<T, Self>, problems: &mut Vec<Self>) -> Option<T> {
         result
             .map_err(|error| problems.extend(error.into_each()))

@@ -12,19 +12,15 @@ use super::error::{ConfigError, SettingOrigin};
 use super::keys::KEYS;
 use super::kinds::{FreeText, List, ValueKind};
 
-/// What an agent's table may say.
 pub(super) const OF_AGENT: [&str; 5] = ["preset", "command", "args", "env", "model"];
 
-/// The table of all agents.
 pub(super) const AGENTS: &str = "agents";
 
-/// A table whose values are taken out one by one.
 pub(super) struct Fields<'a> {
     origin: &'a SettingOrigin,
     /// The text of the file, for the lines.
     text: &'a str,
     table: &'a dyn TableLike,
-    /// On which line each key stands that was found.
     pub(super) lines: BTreeMap<String, usize>,
     pub(super) problems: Vec<ConfigError>,
 }
@@ -115,7 +111,6 @@ impl<'a> Fields<'a> {
         agents
     }
 
-    /// Complains about every key that is not known.
     pub(super) fn refuse_unknown(&mut self) {
         let names = KEYS.iter().map(|key| key.name);
         let firsts = names.map(|name| name.split('.').next().unwrap_or(name));

@@ -24,7 +24,6 @@ pub(super) trait ValueKind {
     /// What is wanted, as in `retries must be …`.
     fn wanted() -> String;
 
-    /// What a value of a file means, if it is of this kind.
     fn read(value: &Value) -> Option<Self::Value>;
 
     fn write(value: &Self::Value) -> Value;
@@ -45,7 +44,6 @@ pub(super) trait ValueKind {
         }
     }
 
-    /// What somebody meant who wrote something else.
     fn nearest(_: &Value) -> Option<String> {
         None
     }
@@ -82,7 +80,6 @@ impl ValueKind for FreeText {
     }
 }
 
-/// A command of the shell.
 pub(super) struct Shell;
 
 impl ValueKind for Shell {
@@ -105,7 +102,6 @@ impl ValueKind for Shell {
     }
 }
 
-/// Several texts.
 pub(super) struct List;
 
 impl ValueKind for List {
@@ -125,7 +121,6 @@ impl ValueKind for List {
     }
 }
 
-/// A whole number between two others.
 pub(super) struct Count<N, const LEAST: i64, const MOST: i64>(PhantomData<N>);
 
 impl<N, const LEAST: i64, const MOST: i64> ValueKind for Count<N, LEAST, MOST>
@@ -181,7 +176,6 @@ impl ValueKind for Switch {
     }
 }
 
-/// One of a few words.
 pub(super) struct OneOf<C>(PhantomData<C>);
 
 impl<C: Choice> ValueKind for OneOf<C> {
@@ -209,7 +203,6 @@ impl<C: Choice> ValueKind for OneOf<C> {
     }
 }
 
-/// A time with its unit.
 pub(super) struct Time;
 
 impl ValueKind for Time {
@@ -254,7 +247,6 @@ impl ValueKind for UpToAWeek {
     }
 }
 
-/// A time, or none at all.
 pub(super) struct TimeOrOff;
 
 impl ValueKind for TimeOrOff {
@@ -329,7 +321,6 @@ impl ValueKind for Dollars {
     }
 }
 
-/// A part of a whole.
 pub(super) struct Share;
 
 impl ValueKind for Share {

@@ -17,7 +17,6 @@ use super::fields::{Fields, line_at};
 use super::keys::{Config, KEYS};
 use super::{FILE_NAME, VARIABLES};
 
-/// Variables that mean something else.
 const OTHER_VARIABLES: [&str; 18] = [
     "HOME",
     "TASK",
@@ -39,15 +38,12 @@ const OTHER_VARIABLES: [&str; 18] = [
     "GIT_HOST",
 ];
 
-/// How names begin that no key of ours has.
 const OTHER_PREFIXES: [&str; 2] = ["TEST_", "LOGIN_"];
 
-/// What one source says.
 #[derive(Debug, Clone)]
 struct Layer {
     origin: SettingOrigin,
     config: Config,
-    /// On which line of a file each key stands.
     lines: BTreeMap<String, usize>,
 }
 
@@ -55,7 +51,6 @@ struct Layer {
 #[derive(Debug, Clone, Default)]
 pub struct Layers(Vec<Layer>);
 
-/// A value with where it is from.
 #[derive(Debug, Clone)]
 pub struct ResolvedSetting {
     /// The key, as in `retries` or `agents.mine.command`.
@@ -68,11 +63,9 @@ pub struct ResolvedSetting {
     pub origin: SettingOrigin,
 }
 
-/// A variable that looks like one of a key, and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MisspeltVariable {
     pub name: String,
-    /// The one that was meant, most likely.
     pub nearest: String,
 }
 
@@ -208,7 +201,6 @@ impl Layers {
         )
     }
 
-    /// The flags of a command on top.
     #[must_use]
     pub fn with_flags(mut self, flags: Config) -> Self {
         self.0.push(Layer::new(SettingOrigin::Flag, flags));
@@ -235,7 +227,6 @@ impl Layers {
         Ok(Self(layers))
     }
 
-    /// The same without what the file of the project says.
     pub(crate) fn without_project(&self) -> Self {
         let own = users_file();
         let is_project = |layer: &&Layer| match &layer.origin {
@@ -282,7 +273,6 @@ impl Layers {
         all
     }
 
-    /// One key with its value and who says so.
     pub fn shown_one(&self, key: &str) -> ResolvedSetting {
         self.show(key)
     }

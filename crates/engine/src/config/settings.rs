@@ -77,7 +77,6 @@ impl Settings {
         ConfigError::check(faults.collect())
     }
 
-    /// Reads the prompt's template, if one is set.
     pub(crate) fn load_prompt(&self) -> Result<Option<String>, ConfigError> {
         let Some(path) = &self.prompt else {
             return Ok(None);

@@ -16,7 +16,6 @@ const LONGEST: usize = 64 << 10;
 /// So many bytes are shown in all.
 const MOST_BYTES: usize = 512 << 10;
 
-/// So many files are read.
 const MOST_FILES: usize = 200;
 
 /// Writes into changes what their files held and hold, without secrets; what has no room is said to be cut.

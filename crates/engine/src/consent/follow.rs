@@ -17,7 +17,6 @@ const MOST_LINKS: usize = 40;
 /// So many imports one after the other are followed, as by agents.
 const DEEPEST_IMPORT: usize = 5;
 
-/// The longest target of a link.
 const LONGEST_TARGET: usize = 4096;
 
 /// The longest text that is searched for imports.
@@ -35,7 +34,6 @@ pub(super) struct ReferenceCache {
     references: HashMap<(BlobId, ReferenceStyle), Option<Vec<Reference>>>,
 }
 
-/// The files of a commit that steer.
 #[derive(Debug, Default)]
 pub(super) struct SteeringSearch {
     pub(super) files: BTreeMap<Vec<u8>, TreeFile>,
@@ -46,12 +44,10 @@ pub(super) struct SteeringSearch {
     pub(super) unseen: BTreeMap<Vec<u8>, String>,
 }
 
-/// A commit's files by their paths.
 struct CommitFiles {
     entries: BTreeMap<Vec<u8>, TreeFile>,
 }
 
-/// A file of a commit.
 #[derive(Debug, Clone)]
 pub(super) struct TreeFile {
     pub(super) blob: BlobId,
@@ -59,7 +55,6 @@ pub(super) struct TreeFile {
     pub(super) is_executable: bool,
 }
 
-/// Where a path leads.
 #[derive(Debug, PartialEq, Eq)]
 enum PathTarget {
     File(Vec<u8>),
@@ -67,7 +62,6 @@ enum PathTarget {
     Nowhere,
 }
 
-/// A text that is to be searched for what it refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct SearchedText {
     path: Vec<u8>,
@@ -332,7 +326,6 @@ impl<'a> ReferenceWalk<'a> {
         }
     }
 
-    /// Reads where all links of the tree lead.
     fn read_links(&mut self, objects: &impl ObjectSource) -> Result<(), GitError> {
         let links = self.tree.entries.values().filter(|file| file.is_link);
         let unknown = links.filter(|file| !self.known.targets.contains_key(&file.blob));
@@ -393,13 +386,11 @@ impl<'a> ReferenceWalk<'a> {
     }
 }
 
-/// What leads to a file.
 #[derive(Debug, Clone)]
 pub(super) struct ReferenceSource {
     pub(super) words: String,
     /// Whether it is a link to the folder that the file is in.
     pub(super) is_folder: bool,
-    /// The folder of a link to it.
     folder: Option<Vec<u8>>,
     /// How what it leads to is searched, whatever its name is.
     reading: Option<ReferenceStyle>,
@@ -451,7 +442,6 @@ impl CommitFiles {
         self.starting_with(&begin)
     }
 
-    /// All files whose paths begin so.
     fn starting_with(&self, begin: &[u8]) -> Vec<Vec<u8>> {
         let from = self.entries.range(begin.to_vec()..);
         from.map(|(path, _)| path)

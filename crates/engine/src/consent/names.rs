@@ -141,7 +141,6 @@ fn is_among_programs(path: &str) -> bool {
     folders.any(|folder| matches!(folder, "bin" | "scripts")) && folders.any(is_known)
 }
 
-/// Folders whose files are run.
 const HOOK_FOLDERS: [&str; 6] = [
     ".githooks",
     ".husky",
@@ -151,7 +150,6 @@ const HOOK_FOLDERS: [&str; 6] = [
     "plugins",
 ];
 
-/// What names of files begin with that say what is run.
 const HOOK_STARTS: [&str; 3] = [".lefthook", ".pre-commit", "lefthook"];
 
 /// Endings of programs.
@@ -189,7 +187,6 @@ pub(super) fn folder(path: &str) -> &str {
     if end == 0 { "./" } else { &path[..end] }
 }
 
-/// How a file leads to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum ReferenceStyle {
     /// As a text of instructions, by imports.
@@ -216,7 +213,6 @@ fn is_rule_of_agent(name: &str) -> bool {
 const NOT_READ: [&str; 3] = [crate::config::FILE_NAME, ".gitmodules", ".worktreeinclude"];
 
 impl ReferenceStyle {
-    /// By the path of a file that steers.
     pub(super) fn of_file(path: &[u8]) -> Option<Self> {
         let path = String::from_utf8_lossy(path).to_ascii_lowercase();
         let name = path.rsplit('/').next().unwrap_or(&path);

@@ -13,7 +13,6 @@ use pleach_system::secrets::Hider;
 
 use super::{ChangeKind, ConsentChange, SteeringChange, SteeringFiles, SteeringSubject, show};
 
-/// What the next task that waits needs consent to.
 #[derive(Debug, Clone)]
 pub struct PendingConsent {
     pub task: TaskId,
@@ -25,13 +24,11 @@ pub struct PendingConsent {
 }
 
 impl PendingConsent {
-    /// The changes as programs see them.
     pub fn shown(&self) -> Vec<ConsentChange> {
         self.changes.iter().map(ConsentChange::new).collect()
     }
 }
 
-/// A short name for exactly what is consented to.
 pub(crate) fn fingerprint(consent: &Consent) -> String {
     let files = consent.files.iter();
     hash(files.flat_map(|file| {

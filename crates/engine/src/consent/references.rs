@@ -6,14 +6,12 @@
 /// The longest word that is taken for a path or a pattern.
 const LONGEST: usize = 4096;
 
-/// A way in which a text names files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reference {
     Path(String),
     Pattern(String),
 }
 
-/// What settings refer to, as it is written there.
 pub(super) fn references(text: &str) -> Vec<Reference> {
     let unescaped = unescaped(text);
     let mut found = Vec::new();
@@ -103,7 +101,6 @@ fn unescaped(text: &str) -> String {
     out
 }
 
-/// A pattern of paths, in pieces.
 pub(super) struct Pattern {
     pieces: Vec<Piece>,
     pub(super) start: Vec<u8>,

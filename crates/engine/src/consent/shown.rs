@@ -51,7 +51,6 @@ enum ConsentRole {
 }
 
 impl ConsentChange {
-    /// A change as programs see it.
     pub(crate) fn new(change: &SteeringChange) -> Self {
         let (what, name) = match &change.what {
             SteeringSubject::Setting(name) => (ConsentSubject::Setting, name),

@@ -96,12 +96,10 @@ impl Control<'_> {
     }
 }
 
-/// What is said of a batch that starts nothing new.
 pub fn stopped(batch: BatchNumber) -> String {
     format!("batch {batch} is stopping: running tasks finish, no others start")
 }
 
-/// What is said of a batch after it was asked to stop.
 pub fn cancelled(batch: BatchNumber, status: &str) -> String {
     match status {
         "cancelled" => format!("batch {batch} is cancelled; its work is kept"),

@@ -32,7 +32,6 @@ pub(super) fn look(
     findings.extend(default.into_iter().flat_map(|agent| of(agent, settings)));
 }
 
-/// Those that are known by name and there.
 fn installed(all: &[Presence]) -> Option<DoctorCheck> {
     let there = all.iter().filter(|agent| {
         let is_usual = agent.preset.as_ref() == Some(&agent.name);

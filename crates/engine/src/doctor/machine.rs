@@ -73,7 +73,6 @@ fn sandbox(settings: &Settings, program: &Path) -> DoctorCheck {
     }
 }
 
-/// What holds agents, and what it leaves open here.
 fn with_gaps(held: &str, gaps: &[Gap]) -> DoctorCheck {
     if gaps.is_empty() {
         return DoctorCheck::fine(

@@ -21,7 +21,6 @@ use crate::forge::recognise;
 use crate::plan_in_use;
 use crate::run::interrupted;
 
-/// Looks at the project that a folder is in.
 pub(super) fn look(
     folder: &Path,
     settings: Option<&Settings>,
@@ -117,7 +116,6 @@ fn base(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec
     });
 }
 
-/// What is not as git itself would have it.
 fn not_followed(
     repository: &Repository,
     settings: Option<&Settings>,
@@ -166,7 +164,6 @@ fn locks_of_user(repository: &Repository, findings: &mut Vec<DoctorCheck>) {
     }
 }
 
-/// Where the result goes, and whether anybody lets us in.
 fn server(
     repository: &Repository,
     store: Option<&Store>,
@@ -281,7 +278,6 @@ fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut V
     }
 }
 
-/// Asks the server for something small.
 fn reachable(state: &StateFolder, folder: &Path, logins: &Logins) -> DoctorCheck {
     let topic = "reach";
     let asked = Git::find()

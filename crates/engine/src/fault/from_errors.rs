@@ -29,7 +29,6 @@ use crate::resolve::ResolveError;
 use crate::run::{InPlaceError, RunError};
 use crate::stored_batch::LookupError;
 
-/// What most often is the matter when git fails.
 const ROOM_FOR_GIT: &str = "check that the disk and TMPDIR have free space and the repository is writable; `git fsck` checks \
                             the repository";
 

@@ -22,7 +22,6 @@ const LARGEST_ANSWER: u64 = 1 << 20;
 const MOST_WORDS: usize = 300;
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// A server and the login for it.
 pub(super) struct Client {
     agent: Agent,
     api: String,
@@ -43,7 +42,6 @@ pub(super) struct Question<'q> {
 /// An answer that is for the asker to judge.
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// Whether there is another page of a list.
     pub(super) has_more: bool,
     body: Vec<u8>,
 }
@@ -183,7 +181,6 @@ impl Client {
             || (self.kind == ForgeKind::GitHub && answer.message().contains("rate limit"))
     }
 
-    /// Understands an answer that should be good news.
     pub(super) fn read<T: DeserializeOwned>(
         &self,
         doing: &'static str,
@@ -245,7 +242,6 @@ impl Client {
 }
 
 impl Answer {
-    /// The body, if it is what a program would say.
     pub(super) fn json(&self) -> Option<Value> {
         serde_json::from_slice(&self.body).ok()
     }
@@ -276,7 +272,6 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// When a forge takes requests again.
 fn limited_until(headers: &HeaderMap, now: SystemTime) -> Option<SystemTime> {
     let seconds = |name| header(headers, name)?.trim().parse().ok();
     // Somebody's mistake may be too large for a time.

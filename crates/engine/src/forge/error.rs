@@ -14,10 +14,8 @@ const UNTOLD: Duration = Duration::from_mins(1);
 pub enum ForgeError {
     #[error("{host} requires a login, and none was found")]
     NoLogin { host: String },
-    /// The login is wrong or no longer valid.
     #[error("{host} did not accept the login from {from}")]
     LoginRejected { host: String, from: String },
-    /// The login is right and may not do this.
     #[error("{host} does not allow this login to {doing}: {words}")]
     NoRights {
         host: String,
@@ -32,16 +30,13 @@ pub enum ForgeError {
         path: String,
         from: String,
     },
-    /// The project lives at another address now.
     #[error("the project moved to {to}")]
     Moved { to: String },
     #[error("{host} is rate limiting requests{}", until.map(|until| format!(", until {}", moment(until))).unwrap_or_default())]
     RateLimited {
         host: String,
-        /// When it takes requests again, if it says so.
         until: Option<SystemTime>,
     },
-    /// The branch to merge into is not on the forge.
     #[error("{host} has no branch {base:?} for the pull request")]
     BaseMissing { host: String, base: String },
     /// The branch to merge is not on the forge, or not yet.
@@ -58,7 +53,6 @@ pub enum ForgeError {
         pull_request: PullRequest,
         source: Box<ForgeError>,
     },
-    /// The forge refused for a reason of its own.
     #[error("{host} refused to {doing} ({status}): {words}")]
     Refused {
         host: String,
@@ -69,7 +63,6 @@ pub enum ForgeError {
     /// The forge has a fault of its own, which may pass.
     #[error("{host} failed ({status})")]
     OutOfOrder { host: String, status: u16 },
-    /// It could not prove to be who it should be.
     #[error("could not connect securely to {host}: {why}")]
     Untrusted { host: String, why: String },
     #[error("could not reach {host}: {why}")]
@@ -164,7 +157,6 @@ impl ForgeError {
         )
     }
 
-    /// How long the forge wants to be left alone.
     pub(super) fn wait(&self, now: SystemTime) -> Option<Duration> {
         match self {
             Self::RateLimited { until: None, .. } => Some(UNTOLD),

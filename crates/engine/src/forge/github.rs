@@ -16,7 +16,6 @@ const UPDATING: &str = "update a pull request";
 pub(super) struct GitHub {
     client: Client,
     owner: String,
-    /// Where the pull requests of the project are.
     pulls: String,
 }
 
@@ -62,7 +61,6 @@ impl GitHub {
         }
     }
 
-    /// What a refusal to open one means.
     fn why_not(&self, answer: &Answer, draft: &PullRequestDraft) -> ForgeError {
         let host = self.client.host();
         let body = answer.json().unwrap_or_default();

@@ -16,19 +16,15 @@ pub struct ForgeProject {
     path: String,
 }
 
-/// Why no pull request can be opened for a remote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecognised {
-    /// The user wants none.
     #[error("the forge kind is set to none")]
     SwitchedOff,
     /// It is a folder.
     #[error("the remote is a folder on this machine, not a forge")]
     NoServer,
-    /// Nothing tells which forge it is.
     #[error("unknown forge kind of {host}")]
     UnknownHost { host: String },
-    /// The path does not name a project.
     #[error("the remote's address does not name a project on {host}")]
     NoProject { host: String },
 }
@@ -163,7 +159,6 @@ impl ForgeProject {
         format!("{}/{}", self.web, escaped_path(&self.path))
     }
 
-    /// The login for the forge, if anybody knows one.
     pub fn login(&self, store: &Store, logins: &Logins) -> Result<Option<Login>, StoreError> {
         store.api_login(&self.server, logins)
     }

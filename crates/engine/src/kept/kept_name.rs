@@ -5,7 +5,6 @@ use pleach_domain::id::BatchNumber;
 use super::KeptOrigin;
 use crate::stored_batch::StoredBatch;
 
-/// What the name of a ref says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct KeptName<'a> {
     pub(super) batch: BatchNumber,

@@ -38,13 +38,11 @@ const MOST_LINES: usize = 40;
 const MOST_NAMES: usize = 10;
 const MOST_COMMITS: usize = 5;
 
-/// What there is to tell about a batch that lands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
     pub batch: BatchNumber,
     /// The name of the plan file, if all its tasks are of one.
     pub plan: Option<String>,
-    /// The commit that the work is on top of.
     pub base: CommitId,
     pub verdict: TestVerdict,
     /// Every task of the batch, in plan order.
@@ -57,7 +55,6 @@ pub struct Account {
     pub builds_on: Vec<BuildsOn>,
 }
 
-/// What the tests say about the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestVerdict {
     Proved {
@@ -75,7 +72,6 @@ pub enum TestVerdict {
     Red {
         command: String,
     },
-    /// They could not be run.
     Trouble {
         command: String,
         why: String,
@@ -93,7 +89,6 @@ pub struct TaskAccount {
     pub commits: Vec<CommitId>,
     pub files: Vec<String>,
     pub attempts: u32,
-    /// How long agents were at it, if any was.
     pub time: Option<Duration>,
     /// What it cost in US dollars, if that is known.
     pub dollars: Option<f64>,
@@ -101,7 +96,6 @@ pub struct TaskAccount {
     pub branch: Option<String>,
 }
 
-/// What became of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskFate {
     Merged,
@@ -111,7 +105,6 @@ pub enum TaskFate {
         /// The tasks that are in and changed them; none where it is the base.
         with: Vec<TaskId>,
     },
-    /// It breaks the tests.
     Invalid {
         /// The tasks that were in when the tests failed first.
         with: Vec<TaskId>,
@@ -263,7 +256,6 @@ fn opening(account: &Account) -> String {
     out
 }
 
-/// On which batch that is not merged it builds.
 fn built_on(other: &BuildsOn) -> String {
     let pull_request = other.pr_url.as_ref();
     let pull_request = pull_request.map(|address| format!(", {}", link(address)));

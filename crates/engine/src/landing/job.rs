@@ -25,7 +25,6 @@ const MOST_NAMES: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct LandingJob {
     pub(crate) tip: CommitId,
-    /// The commit that it was woven onto.
     pub(crate) base: CommitId,
     /// Whether that is the commit that the batch began with, which a person chose.
     pub(crate) is_first_base: bool,
@@ -40,11 +39,8 @@ pub(crate) struct LandingJob {
     pub(crate) landing: Landing,
     pub(crate) forge: Option<ForgeKind>,
     pub(crate) account: Account,
-    /// What the text must not hold goes through this.
     pub(crate) hider: Hider,
-    /// Where the text of the pull request is written.
     pub(crate) body_file: PathBuf,
-    /// What to do when the target has moved on.
     pub(crate) if_moved: IfMoved,
     /// What to do when something is found that should not leave the machine.
     pub(crate) if_found: IfFound,
@@ -53,7 +49,6 @@ pub(crate) struct LandingJob {
     pub(crate) stop: Cancel,
 }
 
-/// What to do when the target has moved on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfMoved {
     Tell,
@@ -97,7 +92,6 @@ impl LandingOutcome {
     }
 }
 
-/// Tells what happens on the way.
 pub(crate) trait LandingObserver {
     /// A branch of the server is about to be moved to a commit, and why it has another name than usual; whether that is
     /// stored.

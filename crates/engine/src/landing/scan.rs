@@ -30,10 +30,8 @@ const MOST_COMMITS: &str = "--max-count=2000";
 /// Nobody reads more.
 const MOST_FINDINGS: usize = 1_000;
 
-/// Why nobody can say what a push would send away.
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
-    /// Objects of the store cannot be read.
     #[error("could not read the commits to push")]
     Read(#[from] WeaveError),
     #[error(transparent)]
@@ -98,7 +96,6 @@ fn went(changes: &[ChangedPath]) -> HashSet<ObjectId> {
     old.map(|old| old.id).collect()
 }
 
-/// A secret in some bytes.
 struct Hit<'c> {
     kind: FindingKind,
     place: usize,

@@ -31,7 +31,6 @@ pub(super) struct DisplacedFile {
     replaced_by: Option<u64>,
 }
 
-/// Whether somebody wrote to a displaced file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisplacedOutcome {
     Quiet,
@@ -208,7 +207,6 @@ impl DisplacedFile {
         }
     }
 
-    /// The text that somebody has saved into the file since.
     fn late_save(&self) -> Result<Option<String>, PlanFileError> {
         let mut pauses = PAUSES.into_iter();
         loop {

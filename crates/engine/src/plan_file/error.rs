@@ -7,14 +7,12 @@ use pleach_system::text::shell_words::quoted;
 
 use super::source::SIZE_LIMIT;
 
-/// Why a plan file could not be read or replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
     #[error("cannot read the plan {}: there is no such file", path.display())]
     Missing { path: PathBuf },
     #[error("cannot read the plan {}: it is a folder", path.display())]
     Folder { path: PathBuf },
-    /// The path is a pipe, a socket or a device.
     #[error("cannot read the plan {}: it is not a regular file", path.display())]
     NotRegular { path: PathBuf },
     #[error(
@@ -44,7 +42,6 @@ pub enum PlanFileError {
     Read { path: PathBuf, source: io::Error },
     #[error("cannot rewrite the plan {}: the file is read-only", path.display())]
     ReadOnly { path: PathBuf },
-    /// No file can be created next to the plan.
     #[error("cannot rewrite the plan {}: no file can be created in its folder", path.display())]
     FolderReadOnly { path: PathBuf, source: io::Error },
     /// Writing failed, also after the retries where those could help.
@@ -68,7 +65,6 @@ pub enum RewriteError<E> {
     /// The edit refused; the file is as it was.
     #[error("{0}")]
     Edit(E),
-    /// The file could not be read or replaced.
     #[error(transparent)]
     File(#[from] PlanFileError),
 }

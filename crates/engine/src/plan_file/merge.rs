@@ -20,13 +20,11 @@ struct Hunk {
     added: usize,
 }
 
-/// One changed version, read from its start to its end.
 struct MergeSide<'a> {
     lines: &'a [&'a str],
     hunks: &'a [Hunk],
 }
 
-/// Where a line is in a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Occurrence {
     #[default]

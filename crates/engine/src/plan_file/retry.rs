@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-/// The pauses between two tries of the same operation.
 pub(super) const PAUSES: [Duration; 5] = [
     Duration::from_millis(20),
     Duration::from_millis(40),

@@ -13,7 +13,6 @@ use super::source;
 const PAUSE: Duration = Duration::from_millis(2);
 const MOST_PAUSES: u32 = 1000;
 
-/// Held while a plan is rewritten.
 #[derive(Debug)]
 pub(super) struct RewriteLock {
     _folder: Option<File>,

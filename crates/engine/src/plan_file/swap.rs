@@ -27,7 +27,6 @@ const ROUNDS: u32 = 24;
 const HALF_SAVED_ROUNDS: u32 = 5;
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
-/// How the new text takes the place of the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Swap {
     /// Exchanges both names at once, and falls back to `Rename` where the file system cannot.
@@ -36,7 +35,6 @@ pub enum Swap {
     Rename,
 }
 
-/// Whether a rewrite changed the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RewriteOutcome {
     /// The new text is in place and on the disk.
@@ -44,7 +42,6 @@ pub enum RewriteOutcome {
     Unchanged,
 }
 
-/// How one round of a rewrite ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RewriteRound {
     Ended(RewriteOutcome),

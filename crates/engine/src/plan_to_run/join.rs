@@ -108,7 +108,6 @@ fn with_needs(plan: &Plan, chosen: &[TaskId]) -> HashSet<TaskId> {
     kept
 }
 
-/// Every place of a plan that names a task.
 fn mentions(plan: &mut Plan) -> impl Iterator<Item = &mut TaskId> {
     let tasks = plan.tasks.iter_mut().flat_map(|task| {
         let needs = task.needs.iter_mut().map(|need| &mut need.on);

@@ -19,7 +19,6 @@ use crate::stored_batch::StoredBatch;
 const LOCK: &str = "resolve.lock";
 
 impl StoredBatch {
-    /// Where a conflict of a task is resolved.
     pub(crate) fn conflict_worktree<'s>(
         &self,
         state: &StateFolder,
@@ -35,12 +34,10 @@ impl StoredBatch {
     }
 }
 
-/// Where one conflict is resolved.
 #[derive(Debug, Clone)]
 pub(crate) struct ConflictWorktree<'s> {
     pub(crate) store: &'s Store,
     pub(crate) batch: BatchNumber,
-    /// The task, as it is written in names.
     pub(crate) segment: String,
     pub(crate) trees: PathBuf,
 }
@@ -128,7 +125,6 @@ impl ConflictWorktree<'_> {
         format!("{CONFLICT_BRANCHES}{}/{}", self.batch, self.segment)
     }
 
-    /// The name under which what a person made is kept.
     pub(super) fn keep_name(&self) -> String {
         format!("batch-{}/task-{}/resolve", self.batch, self.segment)
     }

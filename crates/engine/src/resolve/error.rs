@@ -12,7 +12,6 @@ use pleach_system::text::shell_words::quoted;
 
 use crate::stored_batch::LookupError;
 
-/// A mark that is left in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftMarker {
     pub path: PathBuf,
@@ -20,7 +19,6 @@ pub struct LeftMarker {
     pub line: usize,
 }
 
-/// Why a conflict cannot be resolved now.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     #[error(transparent)]
@@ -51,10 +49,8 @@ pub enum ResolveError {
     /// The files are those of the batch.
     #[error("nothing in {} differs from what is already woven", path.display())]
     Nothing { path: PathBuf },
-    /// The work of the batch is gone.
     #[error("the work of batch {batch} no longer exists")]
     NoStore { batch: BatchNumber },
-    /// What is stored of the batch makes no sense.
     #[error("could not read the record of batch {batch}")]
     Unreadable { batch: BatchNumber },
     #[error(transparent)]
@@ -65,7 +61,6 @@ pub enum ResolveError {
     Weave(Box<WeaveError>),
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
-    /// What is in the folder could not be read.
     #[error(transparent)]
     Capture(Box<CaptureError>),
 }

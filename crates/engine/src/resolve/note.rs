@@ -13,14 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::marks;
 
-/// A conflict that somebody resolves.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ResolutionNote {
     pub(super) commit: String,
     pub(super) files: Vec<NotedFile>,
 }
 
-/// A file that does not merge, as it was laid out.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NotedFile {
     #[serde(with = "pleach_system::files::stored_path")]

@@ -72,7 +72,6 @@ impl Loop<'_> {
         merged && !self.batch.is_done(task)
     }
 
-    /// What the plan says of a task that is over.
     pub(super) fn mark_of(&self, task: usize) -> Option<Marking> {
         let (record, state) = (&self.record.tasks[task], &self.batch.tasks[task]);
         state.state.ending()?;

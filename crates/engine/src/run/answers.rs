@@ -8,13 +8,11 @@ use pleach_log::ownership::{Answer, Reply, Request};
 use super::run_loop::{Effect, Loop};
 use crate::consent::fingerprint;
 
-/// Who waits for what.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     waiting: Vec<(AwaitedState, Reply)>,
 }
 
-/// What must be so before an answer is given.
 #[derive(Debug)]
 enum AwaitedState {
     TaskOver(TaskId),
@@ -157,7 +155,6 @@ impl Loop<'_> {
         self.outbox.push(Effect::Answer(reply, answer));
     }
 
-    /// Answers whoever waited for what is so by now.
     pub(super) fn answer_what_is_done(&mut self) {
         if self.answers.waiting.is_empty() {
             return;

@@ -15,10 +15,8 @@ use crate::validate::RunEnding;
 /// The variable by which tests that count runs do without this one: `off`.
 pub const BASE_CHECK: &str = "PLEACH_BASE_CHECK";
 
-/// Whether the tests were asked what they say of the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BaseCheck {
-    /// Not yet.
     Due,
     /// They were, or need not be.
     Begun,
@@ -41,7 +39,6 @@ impl Loop<'_> {
         self.run_on_base()
     }
 
-    /// Whether there is still something to be saved by it.
     pub(super) fn wants_base_check(&self) -> bool {
         self.batch.status == BatchStatus::Running
             && !matches!(self.batch.proof, Proof::Searching(_))
@@ -87,7 +84,6 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// The event of a run that came to a verdict.
     pub(super) fn judged(&self, ended: ProbeEnded, run: TestResult) -> BatchEvent {
         BatchEvent::TestsRan {
             tasks: ended.tasks,

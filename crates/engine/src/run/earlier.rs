@@ -20,7 +20,6 @@ use crate::batch_record::BatchRecord;
 use crate::plan_to_run::PlanOrigin;
 use crate::stored_batch::StoredBatch;
 
-/// What is done about work of earlier batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EarlierBatches {
     /// What the base lacks of it is woven into where tasks start.
@@ -30,7 +29,6 @@ pub enum EarlierBatches {
     AssumeLanded,
 }
 
-/// What is found for a batch that is to be made.
 #[derive(Debug, Default)]
 pub(super) struct EarlierWork {
     pub(super) earlier: Earlier,
@@ -132,7 +130,6 @@ struct EarlierSearch<'r> {
     /// For each chosen task the positions of what is before it and done.
     of_each: Vec<Vec<usize>>,
     all: BTreeSet<usize>,
-    /// Those that some chosen task needs.
     needed: BTreeSet<usize>,
 }
 
@@ -242,7 +239,6 @@ impl<'r> EarlierSearch<'r> {
         (origin, plan.key_of(position))
     }
 
-    /// The task of the plan that one of a batch was.
     fn same_task(&self, open: &BTreeSet<usize>, stored: &StoredBatch, at: usize) -> Option<usize> {
         let document = &self.request.plan.document;
         let record = &stored.record.tasks[at];

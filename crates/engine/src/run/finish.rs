@@ -104,7 +104,6 @@ impl Loop<'_> {
         Some((base.parse().ok()?, tip))
     }
 
-    /// Takes the batch branch from the user's repository again.
     fn unpublish_result(&mut self) {
         if let Some((branch, tip)) = self.published() {
             self.unpublish(&branch, &tip);
@@ -215,14 +214,12 @@ impl Loop<'_> {
         ticked
     }
 
-    /// How long agents were at a task, if any was.
     pub(super) fn work_on(&self, task: usize) -> Option<Duration> {
         let times = &self.history.tasks[task];
         let was_tried = times.worked > 0 || times.at_work_since.is_some();
         was_tried.then(|| Duration::from_millis(times.worked))
     }
 
-    /// How long somebody has run the batch.
     pub(super) fn time_so_far(&self) -> Duration {
         Duration::from_millis(self.history.time.so_far())
     }

@@ -29,7 +29,6 @@ pub(super) const FIRST_ADVICE: Duration = Duration::from_secs(1);
 const ADVICE_PAUSE: Duration = Duration::from_secs(10);
 
 impl Loop<'_> {
-    /// Why nothing new may start, if something is in the way.
     fn obstacle(&self) -> Result<Option<String>, RunError> {
         let least = self.record.min_free_disk;
         let places = [self.context.ground(), self.context.folder.clone()];
@@ -210,7 +209,6 @@ impl Loop<'_> {
     }
 }
 
-/// A size as people write it in the configuration.
 fn megabytes(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 30) {
         format!("{} GiB", bytes >> 30)

@@ -10,7 +10,6 @@ use pleach_git::weave::{Strand, StrandOutcome, WeaveFolder, weave};
 use pleach_log::earlier::BuildsOn;
 use pleach_log::earlier::Presence;
 
-/// A commit to stand on.
 pub(super) struct Ground {
     pub(super) commit: CommitId,
     /// The first work that does not merge there: its place, and the files.

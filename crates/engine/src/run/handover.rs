@@ -6,7 +6,6 @@ use super::RunError;
 use super::run_loop::Loop;
 
 impl Loop<'_> {
-    /// Has everything stop that is under way.
     pub(super) fn leave(&mut self) {
         self.wants_to_leave = true;
         for at_work in self.at_work.values() {

@@ -24,7 +24,6 @@ impl LoopNotice<'_> {
     }
 }
 
-/// The same event without secrets.
 pub(super) fn without_secrets(event: Event, hider: &Hider) -> Event {
     let mut value = serde_json::to_value(&event).expect("events are plain data");
     if !hide_in(&mut value, hider) {

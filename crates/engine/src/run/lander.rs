@@ -27,7 +27,6 @@ use crate::plan_to_run::PlanOrigin;
 /// So often the base is followed before the result lands where it is.
 const MOST_MOVES: u32 = 3;
 
-/// What a landing tells the loop.
 struct LandingReporter {
     loop_: Sender<LoopInput>,
 }
@@ -67,10 +66,8 @@ impl job::LandingObserver for LandingReporter {
     }
 }
 
-/// What the loop knows of landing, besides what is stored.
 #[derive(Debug, Default)]
 pub(super) struct Lander {
-    /// The landing that is under way.
     job: Option<ActiveLanding>,
     /// Whether the target has a commit that must not be followed without a person's consent.
     stays_on_base: bool,

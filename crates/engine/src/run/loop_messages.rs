@@ -14,7 +14,6 @@ use super::radar;
 use crate::attempt::{Disposal, Finished, ProbeEnded};
 use crate::landing::job::LandingOutcome;
 
-/// What the loop tells while it runs.
 #[derive(Debug)]
 pub enum LoopNotice<'a> {
     Event(&'a StoredEvent),
@@ -24,7 +23,6 @@ pub enum LoopNotice<'a> {
     Progress(&'a Progress),
 }
 
-/// What an agent is doing right now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
     pub task: TaskId,
@@ -32,16 +30,13 @@ pub struct Progress {
     pub attempt: u32,
     /// The last thing it said that it does, on one line.
     pub action: Option<String>,
-    /// What this attempt took so far.
     pub spent: Spent,
 }
 
-/// What the loop can hear.
 #[derive(Debug)]
 pub(super) enum LoopInput {
     Launched(Box<WrapperLaunch>),
     Finished(Box<Finished>, Sender<Disposal>),
-    /// What an agent says while it works.
     Said {
         task: TaskId,
         attempt: u32,

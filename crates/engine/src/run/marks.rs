@@ -81,7 +81,6 @@ impl Marks {
     }
 }
 
-/// The marks of a project's board.
 pub(super) struct BoardMarks {
     state: StateFolder,
     project: String,
@@ -112,7 +111,6 @@ impl BoardMarks {
     }
 }
 
-/// The marks of a plan's file.
 pub(super) struct FileMarks {
     path: PathBuf,
     waiting: Vec<Change>,

@@ -18,7 +18,6 @@ impl Prepared {
         self.state.worktrees(root, &project, number)
     }
 
-    /// What happened to the batch so far, and when.
     pub(super) fn history(&self, events: &[StoredEvent]) -> History {
         let mut history = History::new(&self.record.design);
         for stored in events {
@@ -29,7 +28,6 @@ impl Prepared {
 }
 
 impl Loop<'_> {
-    /// What a task is called in refs and paths.
     pub(super) fn segment(&self, task: usize) -> String {
         self.record.tasks[task].segment()
     }

@@ -11,7 +11,6 @@ use super::{LoopNotice, RunError};
 /// How long a full disk is waited for; after that the batch stops where it is, and can be taken up again.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The longest pause between two tries.
 const LONGEST: Duration = Duration::from_secs(5);
 
 impl Loop<'_> {

@@ -20,7 +20,6 @@ use pleach_log::database::ProcessPurpose;
 use pleach_system::process::Cancel;
 use pleach_system::slots::SlotGuard;
 
-/// A run of the tests that is under way.
 pub(super) struct Probing {
     /// The search that wants to know and the places of the set that is judged; none for the look at the base.
     search: Option<(u32, Vec<usize>)>,
@@ -29,7 +28,6 @@ pub(super) struct Probing {
     slot: Option<SlotGuard>,
 }
 
-/// A set of tasks, woven.
 struct WovenSet {
     tip: CommitId,
     tree: TreeId,

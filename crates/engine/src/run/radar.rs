@@ -29,7 +29,6 @@ const MOST_OF_THE_TIME: u32 = 4;
 /// How often it looks whether it is stopped, while the loop is at something else.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// The loop's hold on the radar.
 #[derive(Debug, Default)]
 pub(super) struct RadarHandle {
     /// Says that a task has ended.
@@ -38,7 +37,6 @@ pub(super) struct RadarHandle {
 }
 
 impl RadarHandle {
-    /// It is worth a look soon.
     pub(super) fn hurry(&self) {
         if let Some(line) = &self.line {
             // A radar that broke off hears nothing, and nothing hangs on it.
@@ -136,7 +134,6 @@ impl Loop<'_> {
     }
 }
 
-/// The radar's own side.
 struct RadarThread {
     context: Arc<AttemptContext>,
     pace: Duration,

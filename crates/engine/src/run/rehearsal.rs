@@ -39,7 +39,6 @@ const SAID: [&str; 5] = [
     "PLEACH_PORT",
 ];
 
-/// What a run would do.
 #[derive(Debug)]
 pub struct Rehearsal {
     /// The folder that its tasks would work in, if that is the user's own: then there are no commits and branches.
@@ -47,28 +46,21 @@ pub struct Rehearsal {
     pub base: Option<CommitId>,
     /// The number that it would get, unless somebody else takes it first.
     pub batch: BatchNumber,
-    /// The branch of the result.
     pub batch_branch: Option<String>,
     /// The branches of the chosen tasks, in their order.
     pub task_branches: Vec<String>,
     pub worktrees: Option<PathBuf>,
     /// The files at the base or in the folder that steer agents or Pleach.
     pub steering: Vec<String>,
-    /// What a person would be asked to consent to.
     pub consent: Vec<SteeringChange>,
-    /// The batches of the project that were interrupted.
     pub interrupted: Vec<BatchNumber>,
-    /// Where the result would be pushed to.
     pub remote: Option<String>,
     /// The branch there that it is meant for; none where the server chooses.
     pub target: Option<String>,
     /// The branch of the user's repository that the base is, if it is one.
     pub base_branch: Option<String>,
-    /// The user's own commits that would be pushed along.
     pub unpushed: Option<Unpushed>,
-    /// Whether the result would be pushed there.
     pub pushes: bool,
-    /// Whether a person would be asked about that first.
     pub push_unconfirmed: bool,
     pub forge: Option<&'static str>,
     /// The agent's program and arguments, with the place of the prompt shown.
@@ -213,7 +205,6 @@ fn is_push_confirmed(request: &RunRequest, project: &str, address: &str) -> Resu
     Ok(may_push(database.as_ref(), project, address)?)
 }
 
-/// What a person would be asked to consent to.
 pub(super) fn consent(
     request: &RunRequest,
     project: &str,

@@ -37,42 +37,30 @@ use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 use crate::project_secrets::secrets_of;
 use crate::prompt::{Template, prompt};
 
-/// What to run.
 #[derive(Debug)]
 pub struct RunRequest {
-    /// The folder that the user stands in.
     pub folder: PathBuf,
-    /// The plan that they are of.
     pub plan: PlanToRun,
     /// The positions of the chosen tasks.
     pub chosen: Vec<usize>,
-    /// How the tasks are put in order.
     pub rules: OrderRules,
-    /// What is waited for besides.
     pub barriers: Barriers,
     /// What to do when running several at once does not work out.
     pub fallback: Fallback,
-    /// Everything that is configured.
     pub settings: Settings,
-    /// The agent.
     pub agent: ChosenAgent,
     /// What agents are told besides their task, or instead of the usual words.
     pub template: Option<Template>,
     /// Settings that the person has just typed, so that nobody else can have made them.
     pub typed: Vec<&'static str>,
-    /// How long an agent may take to stop.
     pub grace: Duration,
-    /// Where Pleach keeps its own.
     pub state: StateFolder,
     /// Pleach's own program, which git calls back and which wraps agents.
     pub program: PathBuf,
-    /// Whether the network is used.
     pub fetch: Fetch,
-    /// What is done about work of earlier batches.
     pub earlier: EarlierBatches,
     /// A status file that is kept, by its whole path.
     pub status_file: Option<PathBuf>,
-    /// Which verdicts of the tests count.
     pub proofs: Proofs,
 }
 
@@ -188,7 +176,6 @@ fn aim(
     Ok(())
 }
 
-/// The work of earlier batches that its tasks build on.
 fn earlier_work(
     request: &RunRequest,
     record: &BatchRecord,
@@ -360,7 +347,6 @@ fn give_ids(
     }
 }
 
-/// The chosen tasks, each with what its agent is told.
 fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
     let (plan, document) = (&request.plan, &request.plan.document);
     let template = request.template.as_ref();
@@ -389,7 +375,6 @@ fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
     tasks.collect()
 }
 
-/// What the chosen tasks are called in refs and paths.
 pub(super) fn segments(request: &RunRequest) -> Vec<String> {
     let tasks = &request.plan.document.plan.tasks;
     let ids: Vec<&TaskId> = { request.chosen.iter() }

@@ -39,7 +39,6 @@ use crate::attempt::{Attempt, AttemptContext, Disposal, Finished, Probe, StartPo
 use crate::batch_record::BatchRecord;
 use crate::consent::SteeringFiles;
 
-/// The owner of a running batch.
 pub(super) struct Loop<'r> {
     pub(super) database: Database,
     pub(super) batch_id: u32,
@@ -88,7 +87,6 @@ pub(super) struct Loop<'r> {
 /// What is held while an agent is at a task.
 pub(super) struct AtWork {
     pub(super) cancel: Cancel,
-    /// What the agent took so far, as it says.
     pub(super) spent: Spent,
     #[expect(dead_code, reason = "holding it is its use")]
     slot: Option<SlotGuard>,
@@ -107,7 +105,6 @@ pub(super) enum Effect {
 }
 
 impl Loop<'_> {
-    /// Runs until the batch is over, or left.
     pub(super) fn run_to_the_end(&mut self, inbox: &Receiver<LoopInput>) -> Result<(), RunError> {
         for found in self.context.store.set_aside() {
             (self.told)(LoopNotice::Note(format!("store: {found}")));

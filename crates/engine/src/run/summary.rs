@@ -13,7 +13,6 @@ use pleach_log::earlier::BuildsOn;
 
 use crate::plan_to_run::{PlanOrigin, TaskHome};
 
-/// What became of a batch.
 #[derive(Debug)]
 pub struct Summary {
     pub number: BatchNumber,
@@ -22,7 +21,6 @@ pub struct Summary {
     pub plan: PlanOrigin,
     pub status: BatchStatus,
     pub base: CommitId,
-    /// The commit that everything woven ends in.
     pub tip: CommitId,
     /// Whether these are of a result that was proved before the base moved, and what is woven now is not proved.
     pub is_of_lost_proof: bool,
@@ -30,20 +28,15 @@ pub struct Summary {
     pub branch: Option<String>,
     pub ticked: Vec<TickedTask>,
     pub tasks: Vec<TaskReport>,
-    /// The command that tests what is woven, if one is set.
     pub test_command: Option<String>,
-    /// What the tests say of what is woven.
     pub proof: Proof,
-    /// How often they ran.
     pub test_runs: usize,
     /// When they ran on what is proved, where that was before, in milliseconds since 1970.
     pub proved_earlier: Option<u64>,
     /// How many trees they both failed and passed on.
     pub flaky: usize,
-    /// The branch on the server, if it was pushed.
     pub pushed: Option<String>,
     pub landed: Option<LandingResult>,
-    /// The local branch that got it.
     pub landed_in: Option<String>,
     pub landing_was_stopped: bool,
     pub pr_url: Option<String>,
@@ -72,20 +65,16 @@ pub struct TickedTask {
     pub line: u32,
 }
 
-/// What became of a task.
 #[derive(Debug)]
 pub struct TaskReport {
     pub id: TaskId,
-    /// Where it is kept, if not in the batch's plan.
     pub home: Option<TaskHome>,
     pub task_id: String,
     pub title: String,
     /// How it ended; every task of an ended batch has.
     pub ending: Option<Ending>,
-    /// How long agents were at it, if any was.
     pub time: Option<Duration>,
     pub attempts: u32,
-    /// What they took, as far as the agent tells.
     pub spent: Spent,
     pub files: Vec<String>,
     /// The branch in the user's repository that holds its work, if it was left out.

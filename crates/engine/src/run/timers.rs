@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 use pleach_domain::batch::Jitter;
 use pleach_domain::id::TaskId;
 
-/// How long to wait before looking for a free slot again.
 const SLOT_PAUSE: Duration = Duration::from_millis(200);
 
-/// What the loop waits for besides its inbox.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     pauses: Vec<(Instant, TaskId)>,
@@ -21,7 +19,6 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// A task may go on after so many milliseconds.
     pub(super) fn pause(&mut self, task: &TaskId, milliseconds: u64) {
         let end = Instant::now().checked_add(Duration::from_millis(milliseconds));
         // A pause that no clock can measure lasts until somebody cancels.
@@ -40,7 +37,6 @@ impl Timers {
         self.obstacle = Some(Instant::now() + pause);
     }
 
-    /// How busy the machine is may matter then.
     pub(super) fn look_at_machine(&mut self, pause: Duration) {
         self.machine = Some(Instant::now() + pause);
     }

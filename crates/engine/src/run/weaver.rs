@@ -17,7 +17,6 @@ use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::text::causes::with_causes;
 use pleach_system::text::neutral_text::neutral;
 
-/// Where a task starts.
 enum Basis {
     At(CommitId),
     /// Nowhere: what it waited for does not merge.
@@ -108,7 +107,6 @@ impl Loop<'_> {
         }
     }
 
-    /// Weaves the branch of a built task in.
     pub(super) fn weave(&mut self, task: usize) -> Result<bool, RunError> {
         let commit = self.task_commit(task).expect("only built tasks are woven");
         let ending = self.weave_commit(task, &commit).unwrap_or_else(|error| {

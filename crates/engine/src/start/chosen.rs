@@ -20,14 +20,11 @@ pub enum Dependencies {
     Added,
 }
 
-/// What was chosen of a plan, and what is wrong with that.
 #[derive(Debug)]
 pub struct Chosen {
     /// The positions of the tasks, in plan order.
     pub tasks: Vec<usize>,
-    /// What keeps them from running.
     pub errors: Vec<Problem>,
-    /// What is odd and stops nothing.
     pub warnings: Vec<Problem>,
     /// Why nothing is left to run, where that is as it should be.
     pub done: Option<Problem>,

@@ -13,38 +13,26 @@ use crate::prompt::UnknownPlace;
 use crate::run::RunError;
 use crate::trust::TrustRequest;
 
-/// Why a batch is not begun.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The plan or the selection is wrong; never empty.
     #[error("{}", .0.first().map_or("no tasks selected", |problem| problem.message.as_str()))]
     Plan(Vec<Problem>),
-    /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The project asks for more than others may do, and nobody trusts it with that.
     #[error("{} needs your trust: {}", .0.folder.display(), .0.in_words().join(", "))]
     Untrusted(TrustRequest),
-    /// There is no agent.
     #[error(transparent)]
     Agent(#[from] NoAgent),
-    /// Nothing can hold agents as they should be held.
     #[error(transparent)]
     Sandbox(#[from] NoSandbox),
-    /// The prompt asks for something that no task has.
     #[error(transparent)]
     Prompt(#[from] UnknownPlace),
-    /// The same key came with another request.
     #[error(
         "the idempotency key {key:?} was already used for another request, which created batch {batch}"
     )]
-    KeyReused {
-        /// The key.
-        key: String,
-        /// The batch that it made.
-        batch: BatchNumber,
-    },
-    /// The batch cannot run.
+    KeyReused { key: String, batch: BatchNumber },
     #[error(transparent)]
     Run(Box<RunError>),
 }

@@ -15,9 +15,7 @@ use crate::config::{Config, MaxParallel};
 use crate::fault::{Blame, Fault, Faults};
 use crate::run::{EarlierBatches, RunRequest};
 
-/// A batch has no more tasks.
 const MOST_TASKS: usize = 1_000;
-/// The longest prompt.
 const LONGEST_PROMPT: usize = 100_000;
 /// The longest name, model or command.
 const LONGEST_TEXT: usize = 10_000;
@@ -158,7 +156,6 @@ impl BatchOptions {
         Ok(())
     }
 
-    /// What it says above all that is configured.
     pub(super) fn flags(&self) -> Config {
         let slots = self.max_concurrent;
         let slots = slots.and_then(|slots| usize::try_from(slots).ok());

@@ -6,7 +6,6 @@ use crate::config::Layers;
 use pleach_domain::choice::Landing;
 use pleach_log::database::{Database, DatabaseError};
 
-/// How it is known that a project may push to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PushConfirmation {
     /// A person confirmed exactly this before.

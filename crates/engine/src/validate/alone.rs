@@ -17,7 +17,6 @@ use pleach_git::worktree::{Included, WorktreeError};
 use pleach_system::process::{Cancel, ProcessIdentity};
 use pleach_system::state_folder::StateFolder;
 
-/// What is to be proved, and with what.
 #[derive(Debug)]
 pub struct StandaloneProof<'a> {
     pub store: &'a Store,
@@ -25,12 +24,10 @@ pub struct StandaloneProof<'a> {
     /// Pleach's own program, which wraps the command.
     pub program: &'a Path,
     pub tests: &'a Tests,
-    /// How long the command may take to stop.
     pub grace: Duration,
     pub cancel: &'a Cancel,
 }
 
-/// A run that is over.
 #[derive(Debug)]
 pub struct JudgedTree<'a> {
     /// How many strands were woven then.
@@ -51,10 +48,8 @@ pub struct ProvedTree {
 
 #[derive(Debug, thiserror::Error)]
 pub enum NoProof {
-    /// The tests fail without any of the branches.
     #[error("the tests already fail on the base, so no branch is blamed")]
     BaseRed,
-    /// The tests say nothing.
     #[error("the tests could not be completed: {0}")]
     Trouble(String),
     #[error("the tests were cancelled")]
@@ -144,7 +139,6 @@ pub fn prove_alone(
     }
 }
 
-/// The strands that the tests fail with.
 fn guilty(search: &Bisection) -> Vec<usize> {
     let left_out = search.left_out().iter();
     let guilty = left_out.filter(|left_out| matches!(left_out.why, LeftOutReason::Guilty { .. }));

@@ -10,7 +10,6 @@ use std::ops::Range;
 pub(super) struct Block {
     /// The words without markup; line breaks are kept.
     pub(super) plain: String,
-    /// Where the text starts in the source.
     pub(super) start: usize,
     end: usize,
     code: Vec<Range<usize>>,

@@ -21,7 +21,6 @@ pub(super) enum CandidateKind {
     Section,
 }
 
-/// What speaks for something being a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
     /// The word Task before its number.
@@ -144,7 +143,6 @@ impl TaskCandidate {
     }
 }
 
-/// A dependency as written.
 #[derive(Debug)]
 pub(super) struct RawNeed {
     pub(super) named: DependencyPart,
@@ -159,7 +157,6 @@ impl RawNeed {
     }
 }
 
-/// A note that puts tasks in order.
 #[derive(Debug)]
 pub(super) enum RawNote {
     OfTasks {

@@ -42,7 +42,6 @@ pub(super) fn without_depends(text: &str) -> (String, Vec<DependsList>) {
     (kept, lists)
 }
 
-/// Where the bracket closes that was open before the text.
 fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     text.bytes().position(|byte| {

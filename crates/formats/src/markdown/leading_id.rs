@@ -18,7 +18,6 @@ pub(super) struct LeadingId<'t> {
     pub(super) set_off: IdSeparator,
 }
 
-/// How an id is parted from the text behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IdSeparator {
     TaskWord,
@@ -27,7 +26,6 @@ pub(super) enum IdSeparator {
     Space,
 }
 
-/// Splits an id off the start of a line, if there is one.
 pub(super) fn leading_id(line: &str) -> Option<LeadingId<'_>> {
     let line = line.trim();
     let first = line.find(|c: char| c.is_ascii() && !c.is_ascii_whitespace())?;

@@ -10,7 +10,6 @@ use pleach_domain::task::TaskStatus;
 use super::leading_id::is_id_shaped;
 use super::ranges::with_ranges_joined;
 
-/// The keys that mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MetadataKey {
     Status,
@@ -68,7 +67,6 @@ fn key(name: &str) -> Option<MetadataKey> {
     found.map(|(_, key)| *key)
 }
 
-/// Marks that mean done.
 const TICKS: [char; 3] = ['✅', '✔', '☑'];
 
 /// The part of a Status value that is the status itself: the brackets, or the words up to a remark.
@@ -104,7 +102,6 @@ fn words_before_remark(value: &str) -> usize {
         .len()
 }
 
-/// Whether a status value says that the task is blocked.
 pub(super) fn is_blocked(value: &str) -> bool {
     let inside = &value[status_range(value)];
     let mut words = inside.split(|c: char| !c.is_alphanumeric());
@@ -131,7 +128,6 @@ pub(super) fn status(value: &str) -> TaskStatus {
     }
 }
 
-/// One part of a dependency list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DependencyPart {
     /// A task, and whether the text itself says that it is done.
@@ -140,7 +136,6 @@ pub(super) enum DependencyPart {
     Words { text: String, mentions: Vec<String> },
 }
 
-/// Splits a dependency list into tasks and words.
 pub(super) fn named_tasks(value: &str) -> Vec<DependencyPart> {
     let value = with_ranges_joined(value);
     let mut found = Vec::new();

@@ -40,7 +40,6 @@ pub(super) fn numbered_phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
     is_label.then_some((number, title))
 }
 
-/// What a phase is called that has no number of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PhaseName<'t> {
     /// `Phase 1.5` or `Phase 2B` is a part of that phase.
@@ -119,7 +118,6 @@ fn numbered(label: &str) -> Option<PhaseNumber> {
     words.next().is_none().then_some(PhaseNumber(number))
 }
 
-/// Words that headings of criteria are made of.
 const CRITERIA_WORDS: [&str; 24] = [
     "acceptance",
     "and",

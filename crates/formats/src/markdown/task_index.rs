@@ -43,7 +43,6 @@ impl TaskNeeds {
     }
 }
 
-/// The tasks of the file by their ids.
 pub(super) struct TaskIndex<'a> {
     /// Holds the ids themselves, which saves a look at far memory for each dependency.
     ids: HashMap<CompactString, usize>,

@@ -34,7 +34,6 @@ pub(super) fn bold_number<'t>(written: &str, title: &'t str) -> Option<LeadingId
     })
 }
 
-/// A written title without the id that opens it.
 pub(super) fn without_id(written: &str, id: &str) -> String {
     let Some((before, behind)) = written.split_once(id) else {
         return written.to_owned();

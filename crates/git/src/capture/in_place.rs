@@ -145,7 +145,6 @@ impl Staging<'_> {
     }
 }
 
-/// Brings a state of a folder back into a new one.
 pub fn check_out_into(store: &Store, commit: &CommitId, folder: &Path) -> Result<(), CaptureError> {
     let scratch = store.scratch()?;
     store

@@ -14,7 +14,6 @@ use crate::index::{EntryLookup, FileStamp};
 use crate::weave;
 use crate::worktree::Worktree;
 
-/// What a worktree held when it was looked at.
 #[derive(Debug)]
 pub(crate) struct LiveSnapshot {
     tree: TreeId,

@@ -144,7 +144,6 @@ fn followed(
     followed
 }
 
-/// Which of the paths that are left out have changed.
 pub(super) struct LeftOutPaths<'a> {
     paths: &'a [PathBuf],
     changed: Vec<bool>,

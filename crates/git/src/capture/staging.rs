@@ -19,7 +19,6 @@ use crate::git::{Call, CommitId, GitError, Store, TreeId, os_str, parse_id};
 use crate::index::{EntryLookup, FORGET, Index, IndexEntry, RawId, folder_of};
 use crate::worktree::Worktree;
 
-/// The files of a worktree, as one tree.
 pub(super) struct Staged {
     pub(super) tree: TreeId,
     pub(super) left_out: Vec<PathBuf>,

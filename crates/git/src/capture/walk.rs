@@ -44,7 +44,6 @@ pub(super) struct WalkResult {
     pub(super) special: Vec<usize>,
 }
 
-/// How to go about files that their owner may not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnreadablePolicy {
     /// They are opened up: nobody else is there any more.

@@ -49,7 +49,6 @@ pub struct HttpHost {
     pub host: String,
 }
 
-/// The login that stood in an address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserInfo {
     /// Some servers take a token as the name.
@@ -139,7 +138,6 @@ impl Address {
             .filter(|folder| folder.is_dir())
     }
 
-    /// The server's name, if there is a server.
     pub fn host(&self) -> Option<&str> {
         match &self.way {
             Transport::Http(server) => Some(&server.host),

@@ -95,7 +95,6 @@ const BEYOND_DOUBT: Duration = Duration::from_millis(100);
 /// What was found readable, by reach, until one of the folders changes that it was found in.
 static KNOWN: Mutex<BTreeMap<ReadScope, Readable>> = Mutex::new(BTreeMap::new());
 
-/// The bounds of one call.
 #[derive(Debug, Clone)]
 pub(super) struct Bounds {
     reach: ReadScope,

@@ -55,7 +55,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How often what was killed is looked for; where nobody reaps orphans it never goes.
 const LOOKS_AT_THE_DYING: usize = 100;
 
-/// One call of git that is being put together.
 pub struct Call {
     command: Command,
     words: Vec<OsString>,
@@ -77,7 +76,6 @@ impl fmt::Debug for Call {
     }
 }
 
-/// What a call left behind, whatever its exit code.
 #[derive(Debug)]
 pub struct Output {
     /// The exit code, or 128 and the signal that ended it.

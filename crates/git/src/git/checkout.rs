@@ -100,7 +100,6 @@ impl Checkout {
         folders
     }
 
-    /// Fails if no branch could be made here.
     pub fn check_writable(&self) -> Result<(), StoreError> {
         let mut folders = self.written();
         folders.extend(["objects", "refs/heads"].map(|inside| self.common_dir.join(inside)));
@@ -119,7 +118,6 @@ impl Checkout {
         Ok(())
     }
 
-    /// A call that may change refs and objects here.
     pub(crate) fn writing_call(&self, git: &Git) -> Call {
         let call = git.call(CallPlace::Users(&self.folder));
         let folders = self.written();

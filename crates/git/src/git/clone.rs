@@ -17,7 +17,6 @@ use super::{Call, CallPlace, Git, Store, StoreError};
 const BRANCHES: &str = "+refs/heads/*:refs/remotes/origin/*";
 
 impl Store {
-    /// The folder below `clones` that belongs to an address.
     pub fn clone_folder(clones: &Path, address: &Address) -> PathBuf {
         home_of(clones, &address.name(), address.as_str().as_bytes())
     }

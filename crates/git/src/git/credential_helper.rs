@@ -8,12 +8,10 @@ use std::path::Path;
 
 pub(super) const SERVER: &str = "PLEACH_LOGIN_SERVER";
 pub(super) const USER: &str = "PLEACH_LOGIN_USER";
-/// The password or token.
 pub(super) const PASSWORD: &str = "PLEACH_LOGIN_PASSWORD";
 /// The file that events are noted in.
 pub(super) const NOTES: &str = "PLEACH_LOGIN_NOTES";
 
-/// What became of the logins of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LoginOutcome {
     Missing(String),

@@ -69,7 +69,6 @@ pub struct Login {
     pub from: String,
 }
 
-/// Everything that may know a login.
 #[derive(Clone)]
 pub struct Logins {
     /// Our own program, which hands the login to git.
@@ -226,7 +225,6 @@ fn written_login(user: Option<&Secret>, password: &Secret) -> Login {
     }
 }
 
-/// The command of a forge that knows tokens.
 struct TokenCommand {
     name: &'static str,
     words: &'static [&'static str],
@@ -251,7 +249,6 @@ impl LoginPurpose {
     }
 }
 
-/// What to set so that a server lets git in.
 pub fn what_to_set(server: &str, wish: LoginPurpose) -> String {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let unbound = is_set(OUR_TOKEN) && !is_set(OUR_HOST);

@@ -24,7 +24,6 @@ const DAMAGED: &str = "damaged-";
 /// What is read and inflated at a time.
 const CHUNK: usize = 1 << 16;
 
-/// What was damaged in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedFiles {
     /// The files, as paths within the git folder.

@@ -4,12 +4,10 @@
 
 use std::io;
 
-/// Why a call of git did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     #[error("git is not installed, or not on the PATH")]
     NotInstalled,
-    /// The git that was found lacks what Pleach needs.
     #[error("git {found} is too old: merging without a checkout needs {needed} or newer")]
     TooOld { found: String, needed: String },
     #[error("git {what} failed with code {code}: {stderr}")]
@@ -19,20 +17,16 @@ pub enum GitError {
         code: i32,
         stderr: String,
     },
-    /// Git did not end in time and was killed.
     #[error("git {what} timed out")]
     TimedOut { what: String },
     #[error("git {what} was cancelled")]
     Stopped { what: String },
-    /// Git printed something that it never should.
     #[error("git {what} printed unexpected output: {printed:?}")]
     Garbled { what: String, printed: String },
-    /// Git could not be started or listened to.
     #[error("could not run git {what}")]
     Io { what: String, source: io::Error },
 }
 
-/// What takes the place of a secret.
 const HIDDEN: &str = "***";
 
 /// Takes logins out of the addresses in a text, and known secrets wherever they stand.

@@ -28,11 +28,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 const MOST_FILES: usize = 10;
 
-/// What became of a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FastForwarded {
     Advanced {
-        /// Where it was.
         from: CommitId,
         /// The folder it is checked out in, whose files moved along.
         checkout: Option<PathBuf>,
@@ -47,13 +45,11 @@ pub enum FastForwarded {
 pub enum FastForwardError {
     #[error("branch {branch:?} not found")]
     NoSuchBranch { branch: String },
-    /// The branch has commits that would be lost.
     #[error("branch {branch:?} has {} that the result does not have", commits(*.lacking))]
     NotAFastForward {
         branch: String,
         /// Where it is: what the result would have to be woven onto.
         branch_tip: CommitId,
-        /// How many commits the result lacks.
         lacking: usize,
     },
     /// Somebody is in the middle of something.
@@ -68,7 +64,6 @@ pub enum FastForwardError {
     InTheWay {
         /// The files that are changed or untracked there, all of them.
         files: Vec<String>,
-        /// The folder that the branch is checked out in.
         folder: PathBuf,
     },
     /// Another git holds the index, or was killed when it did.
@@ -80,12 +75,10 @@ pub enum FastForwardError {
         branch: String,
         folders: Vec<PathBuf>,
     },
-    /// It is checked out in a folder that is not there.
     #[error("branch {branch:?} is checked out in {}, which no longer exists", folder.display())]
     CheckoutGone { branch: String, folder: PathBuf },
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The user's repository cannot be reached.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -165,7 +158,6 @@ impl Store {
     }
 }
 
-/// A branch on its way.
 struct FastForward<'a> {
     store: &'a Store,
     checkout: &'a Checkout,
@@ -181,7 +173,6 @@ impl FastForward<'_> {
         self.store.signed(call).env("GIT_NO_REPLACE_OBJECTS", "1")
     }
 
-    /// The same call, which may change refs and objects.
     fn writing(&self, call: Call) -> Call {
         let written = self.checkout.written();
         written.iter().fold(call, |call, path| call.writing(path))
@@ -284,7 +275,6 @@ impl FastForward<'_> {
         }
     }
 
-    /// The folder that the branch is checked out in, if it is.
     fn folder(&self) -> Result<Option<PathBuf>, FastForwardError> {
         let list = ["worktree", "list", "--porcelain", "-z"];
         let printed = self.call(&self.checkout.folder).args(list).output()?;

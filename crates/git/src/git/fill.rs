@@ -75,7 +75,6 @@ pub(super) fn is_loose(name: &OsStr) -> bool {
     is_hex(name, &[38, 62])
 }
 
-/// Whether loose objects are in a folder of that name.
 pub(super) fn is_object_folder(name: &OsStr) -> bool {
     is_hex(name, &[2])
 }

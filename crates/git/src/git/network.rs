@@ -56,12 +56,10 @@ const NETWORK_SETTINGS: [&str; 6] = [
     "core.sshcommand",
 ];
 
-/// Whether a setting says how servers are reached.
 pub(super) fn is_network_setting(key: &str) -> bool {
     NETWORK_SETTINGS.iter().any(|start| key.starts_with(start))
 }
 
-/// A server, and everything that is needed to be let in.
 #[derive(Debug)]
 pub(super) struct ServerCall<'l> {
     pub(super) address: &'l Address,
@@ -73,7 +71,6 @@ pub(super) struct ServerCall<'l> {
     pub(super) stop: Option<&'l Cancel>,
 }
 
-/// How a call that spoke to the server ended.
 #[derive(Debug)]
 pub(super) struct ServerReply {
     pub(super) output: Output,

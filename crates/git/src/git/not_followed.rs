@@ -7,7 +7,6 @@ use std::fmt;
 use super::users_config::UsersConfig;
 use super::{CommitId, GitError, ObjectSource, Repository, Store};
 
-/// Something that is not as `git` itself would have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotFollowed {
     Submodules,

@@ -5,7 +5,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The text is no full object id in lower-case hexadecimal.
 #[derive(Debug, thiserror::Error, PartialEq, Eq, Clone)]
 #[error("{0:?} is not a git object id")]
 pub struct NotAnId(pub String);
@@ -27,7 +26,6 @@ macro_rules! object_id {
         pub struct $name(String);
 
         impl $name {
-            /// The id in hexadecimal.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

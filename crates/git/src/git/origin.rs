@@ -20,7 +20,6 @@ const FROM_ORIGIN: [&str; 3] = [
     "^refs/heads/HEAD",
 ];
 
-/// Which upstream a base is chosen by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Upstream {
     AsTheUserKnowsIt,
@@ -299,7 +298,6 @@ impl Store {
     }
 }
 
-/// Asks a server for the branch that it means by default.
 pub(super) fn announced(line: &ServerCall<'_>) -> Result<ServerHead, StoreError> {
     let ask = ["ls-remote", "--symref", "--quiet", "--"];
     let store = line.store;

@@ -7,7 +7,6 @@ use std::thread;
 
 use super::{Call, GitError};
 
-/// As much of what git printed as was wanted.
 #[derive(Debug)]
 pub struct OutputStart {
     pub bytes: Vec<u8>,

@@ -5,7 +5,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::GitError;
 
-/// Reads one line that must be an object id.
 pub fn parse_id<Id: std::str::FromStr>(what: &str, printed: &[u8]) -> Result<Id, GitError> {
     let text = String::from_utf8_lossy(printed);
     text.trim_end().parse().map_err(|_| GitError::Garbled {
@@ -14,12 +13,10 @@ pub fn parse_id<Id: std::str::FromStr>(what: &str, printed: &[u8]) -> Result<Id,
     })
 }
 
-/// The records of output that separates them by NUL.
 pub fn nul_separated(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
     printed.split(|byte| *byte == 0).filter(|r| !r.is_empty())
 }
 
-/// Bytes of a path as the system takes them.
 pub fn os_str(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }

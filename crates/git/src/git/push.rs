@@ -34,12 +34,10 @@ const PUSH: [&str; 9] = [
 /// How long `ssh` may take to tell what a short name stands for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How a push ended well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
     /// The branch was made or moved.
     Done,
-    /// It was at the commit before.
     AlreadyThere,
 }
 
@@ -62,7 +60,6 @@ impl Store {
         }))
     }
 
-    /// What a branch of the server is at right now.
     pub fn remote_branch(
         &self,
         branch: &str,
@@ -186,7 +183,6 @@ fn ask(line: &ServerCall<'_>, pattern: &str) -> Result<Vec<(String, CommitId)>, 
     parsed.collect()
 }
 
-/// One branch of the server that is to be moved.
 struct BranchUpdate<'m> {
     line: ServerCall<'m>,
     commit: &'m CommitId,
@@ -272,7 +268,6 @@ impl BranchUpdate<'_> {
     }
 }
 
-/// The name that the user's ssh really connects to.
 fn real_ssh_host(address: &Address) -> Option<String> {
     let host = address.host().filter(|_| address.is_ssh())?;
     let name = host.split(':').next().unwrap_or(host);

@@ -19,16 +19,13 @@ impl TreeEntry {
     }
 }
 
-/// A path that differs between two commits.
 #[derive(Debug)]
 pub struct ChangedEntry {
     pub path: Vec<u8>,
-    /// What the second commit has there.
     pub(crate) new: Option<TreeEntry>,
 }
 
 impl Store {
-    /// The content of a file in a commit, if it has that file.
     pub fn read_file_at(&self, commit: &CommitId, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let entries = self.tree_entries(commit, Some(path.as_bytes()))?;
         let found = entries.iter().find(|entry| entry.path == path.as_bytes());
@@ -38,7 +35,6 @@ impl Store {
         self.read_blob(&file.id).map(Some)
     }
 
-    /// The content of a file by its object.
     pub fn read_blob(&self, id: &str) -> Result<Vec<u8>, GitError> {
         self.call().args(["cat-file", "blob", id]).output()
     }
@@ -109,7 +105,6 @@ impl Store {
         self.call().args(ask).answer()
     }
 
-    /// Whether a commit is in the store.
     pub fn has_commit(&self, commit: &CommitId) -> bool {
         let found = self.look_up(&[format!("{commit}^{{commit}}")]);
         found.is_ok_and(|found| found.iter().any(Option::is_some))

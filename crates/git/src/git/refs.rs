@@ -44,7 +44,6 @@ impl Store {
         commits.try_for_each(|commit| self.keep(commit, name).map(drop))
     }
 
-    /// The commit that a ref of the store points at.
     pub fn ref_commit(&self, name: &str) -> Result<Option<CommitId>, GitError> {
         let object = format!("{name}^{{commit}}");
         let verify = [
@@ -156,7 +155,6 @@ impl Store {
     }
 }
 
-/// What stands at the name of a ref.
 enum Occupant {
     Nobody,
     Commit(String),

@@ -9,14 +9,12 @@ use pleach_system::text::shell_words::quoted;
 use super::checkout::Checkout;
 use super::{Call, CallPlace, CommitId, Git, GitError, StoreError, parse_id};
 
-/// A repository of the user.
 #[derive(Debug)]
 pub struct Repository {
     git: Git,
     checkout: Checkout,
 }
 
-/// What a name means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NamedCommit {
     Branch(CommitId),
@@ -43,12 +41,7 @@ pub enum PutError {
     CheckedOut { branch: String },
     /// Another branch has a part of its name, or it of theirs.
     #[error("branch {branch:?} clashes with branch {other:?}: one would be a folder of the other")]
-    InTheWay {
-        /// The name.
-        branch: String,
-        /// The branch that is in the way.
-        other: String,
-    },
+    InTheWay { branch: String, other: String },
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]

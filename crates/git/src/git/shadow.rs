@@ -207,12 +207,10 @@ impl Store {
         Some(&self.plain()?.folder)
     }
 
-    /// The paths whose changes no capture takes.
     pub(crate) fn never_captured(&self) -> &[PathBuf] {
         self.plain().map_or(&[], |plain| &plain.leave_out)
     }
 
-    /// Notes files that were too large to be captured.
     pub(crate) fn note_oversized(&self, found: Vec<PathBuf>) {
         if let Some(plain) = self.plain() {
             let both = plain.oversized.lock();

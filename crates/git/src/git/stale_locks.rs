@@ -70,7 +70,6 @@ impl Store {
         Ok(())
     }
 
-    /// Whether another process is at work in the store.
     pub fn has_company(&self) -> Result<bool, StoreError> {
         let own = self.sign()?;
         for entry in fs::read_dir(self.signs()).into_iter().flatten().flatten() {

@@ -16,7 +16,6 @@ use super::{
     parse_id,
 };
 
-/// Who signs the commits that Pleach makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub name: String,
@@ -61,7 +60,6 @@ pub(super) enum Project {
     Plain(PlainFolder),
 }
 
-/// A project that is an address.
 #[derive(Debug)]
 pub(super) struct RemoteProject {
     pub(super) address: Address,
@@ -189,7 +187,6 @@ impl Store {
         &self.home
     }
 
-    /// The signature of the commits that are made here.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -315,7 +312,6 @@ const NEWS: [&str; 3] = [
     "^refs/heads/pleach/*",
 ];
 
-/// The branch that a server means when nobody names one.
 pub(super) const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
 
 /// Refs and objects, and nothing else that a fetch could bring or do.

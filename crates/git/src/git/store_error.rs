@@ -9,10 +9,8 @@ use super::GitError;
 use super::address::{Address, BadAddress};
 use super::credentials::{LoginPurpose, what_to_set};
 
-/// Why a store cannot be had, or cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The folder belongs to no repository.
     #[error("{} is not in a git repository", path.display())]
     NotARepository { path: PathBuf },
     /// The repository belongs to another user, and git will not read it.
@@ -41,7 +39,6 @@ pub enum StoreError {
     /// Some of its objects are on a server only.
     #[error("{} is a partial clone; Pleach needs all objects", path.display())]
     Partial { path: PathBuf },
-    /// There is no remote to fetch from.
     #[error("the repository at {} has no remote \"origin\" to fetch from", path.display())]
     NoOrigin { path: PathBuf },
     /// The project is an address, so there is no repository of the user to bring a branch to.
@@ -52,13 +49,11 @@ pub enum StoreError {
     PlainFolder { path: PathBuf },
     #[error(transparent)]
     BadAddress(#[from] BadAddress),
-    /// A server wants a login that it did not get.
     #[error("{host} {problem}")]
     Login { host: String, problem: LoginProblem },
     /// The other repository could not be read.
     #[error("could not fetch from {}", address.as_str())]
     Unreachable { address: Address, source: GitError },
-    /// Files of the store could not be written or read.
     #[error("could not {doing} {}", path.display())]
     Io {
         doing: &'static str,
@@ -69,16 +64,12 @@ pub enum StoreError {
     Git(#[from] GitError),
 }
 
-/// What is the matter with a login.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoginProblem {
     #[error("requires a login, and none was found")]
     Missing,
     #[error("did not accept the login{}", from.as_ref().map(|from| format!(" from {from}")).unwrap_or_default())]
-    Rejected {
-        /// Where it was found, if not by git itself.
-        from: Option<String>,
-    },
+    Rejected { from: Option<String> },
     /// The address leads to another server, which is told nothing.
     #[error("requires a login, but is not the server of the address")]
     SentOn,

@@ -10,7 +10,6 @@ use super::push::{again_and_again, look_at_all, push_remote};
 use super::store::{FETCH, Project};
 use super::{CallPlace, CommitId, Pauses, PushError, Store, StoreError};
 
-/// What the place that is pushed to says of its branches.
 #[derive(Debug)]
 pub struct ServerBranches {
     /// The branch that the result is meant for; none where the server has no choice of its own.
@@ -34,7 +33,6 @@ impl ServerBranches {
     }
 }
 
-/// A branch of the place that is pushed to.
 #[derive(Debug)]
 pub struct PushTarget {
     pub branch: String,

@@ -104,12 +104,10 @@ impl UsersConfig {
             .collect()
     }
 
-    /// The attributes that the user has for all repositories.
     pub(crate) fn attributes_file(&self) -> Option<PathBuf> {
         self.file_for_all("core.attributesfile", "attributes")
     }
 
-    /// What the user ignores in all repositories.
     pub(crate) fn excludes_file(&self) -> Option<PathBuf> {
         self.file_for_all("core.excludesfile", "ignore")
     }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::IndexEntry;
 
-/// The entries that are expected, by folder and name.
 pub(crate) struct EntryLookup<'a> {
     pub(crate) entries: &'a [IndexEntry<'a>],
     /// The names and places of the entries right in each folder, by name.

@@ -16,7 +16,6 @@ use super::{WeaveError, objects, unreadable};
 use crate::git::GitError;
 use crate::git::read::text;
 
-/// What git made of a merge.
 #[derive(Debug, Clone)]
 pub(super) enum MergeAnswer {
     Clean(ObjectId),
@@ -284,7 +283,6 @@ pub(super) fn independent(
         .collect())
 }
 
-/// Reads the files and what git has to say of them.
 fn conflicts<'a>(
     records: &mut impl Iterator<Item = &'a [u8]>,
 ) -> Result<Vec<ConflictedFile>, WeaveError> {
@@ -310,7 +308,6 @@ fn conflicts<'a>(
     Ok(files)
 }
 
-/// What git has to say of a conflict.
 pub(super) struct ConflictMessage {
     pub(super) kind: ConflictKind,
     pub(super) paths: Vec<Vec<u8>>,

@@ -12,7 +12,6 @@ use super::objects::{TreeLeaf, WeaveObjects};
 /// As deep as git itself goes by default.
 const DEEPEST: usize = 2048;
 
-/// A path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TreeChange {
     pub(super) path: BString,
@@ -30,7 +29,6 @@ impl TreeChange {
     }
 }
 
-/// Everything that differs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TreeDiff {
     pub(super) changes: Vec<TreeChange>,

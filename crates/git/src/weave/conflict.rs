@@ -6,7 +6,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A branch that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The files that do not merge, in the order of their names.
@@ -28,7 +27,6 @@ pub(super) fn paths_of(files: &[ConflictedFile]) -> Vec<String> {
     named.map(|file| file.path.clone()).collect()
 }
 
-/// A file that does not merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConflictedFile {
     /// Its path; what is not UTF-8 is shown as a mark.
@@ -36,7 +34,6 @@ pub struct ConflictedFile {
     pub kind: ConflictKind,
 }
 
-/// In which way two sides disagree about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ConflictKind {
     /// Both changed the same lines, or both made the file.
@@ -55,7 +52,6 @@ pub enum ConflictKind {
     Unrelated,
     /// Git broke off with a mistake of its own.
     GitAborted,
-    /// Something that git found and we have no word for.
     Other,
 }
 

@@ -91,7 +91,6 @@ impl Deflater {
     }
 }
 
-/// Objects in one stream.
 pub(super) struct Pack {
     pub(super) bytes: Vec<u8>,
     starts: Vec<u32>,
@@ -158,7 +157,6 @@ fn store(parts: &[&[u8]], out: &mut Vec<u8>) {
 /// The prime of zlib's sum.
 const ADLER: u32 = 65_521;
 
-/// Appends what some bytes are when compressed.
 fn compress(compress: &mut Compress, parts: &[&[u8]], out: &mut Vec<u8>) -> io::Result<()> {
     compress.reset();
     let mut buffer = [0; 8192];

@@ -16,7 +16,6 @@ use super::weaving::Weaving;
 /// So many strands are looked at beyond the one that is due.
 const HORIZON: usize = 64;
 
-/// What a path will hold when a strand's turn comes.
 #[derive(Clone, Copy)]
 enum FutureLeaf {
     Known(Option<TreeLeaf>),

@@ -30,7 +30,6 @@ pub(super) fn write(weaving: &Weaving<'_>, strategy: Strategy) -> Result<ObjectI
     Ok(chain.tip())
 }
 
-/// Commits on top of each other.
 pub(super) struct CommitChain<'c> {
     weaving: &'c Weaving<'c>,
     tip: Commit,

@@ -13,7 +13,6 @@ pub(super) struct Lineage {
     woven: HashSet<ObjectId>,
 }
 
-/// Where a branch parted from what is woven so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Parting {
     AlreadyIn,
@@ -110,7 +109,6 @@ impl Lineage {
         }
     }
 
-    /// Takes note that commits are woven in.
     pub(super) fn weave(&mut self, commits: &[ObjectId]) {
         self.woven.extend(commits);
     }

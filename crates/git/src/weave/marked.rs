@@ -22,7 +22,6 @@ pub struct MarkedSide<'a> {
     pub commit: &'a CommitId,
 }
 
-/// What two sides come to.
 #[derive(Debug)]
 pub struct MarkedMerge {
     /// Everything that merges, and files that hold both sides between marks.
@@ -30,7 +29,6 @@ pub struct MarkedMerge {
     pub files: Vec<Unmerged>,
 }
 
-/// A file that does not merge.
 #[derive(Debug)]
 pub struct Unmerged {
     pub path: Vec<u8>,

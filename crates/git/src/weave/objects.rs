@@ -52,7 +52,6 @@ pub(super) struct Commit {
 /// Objects that only memory holds.
 type NewObjects = HashMap<ObjectId, (Kind, Rc<[u8]>)>;
 
-/// The object database of a weaving.
 pub(super) struct WeaveObjects {
     on_disk: gix_odb::Handle,
     /// Where git's own merges write, and where git finds what only memory holds.
@@ -138,7 +137,6 @@ impl WeaveObjects {
         Ok(tree)
     }
 
-    /// What stands at a path below a tree.
     pub(super) fn entry_at(
         &self,
         root: ObjectId,

@@ -18,7 +18,6 @@ use super::weaving::{Merged, Weaving, object_id, torn};
 use super::{ConflictedFile, WeaveError};
 use crate::git::{CommitId, TreeId, parse_id};
 
-/// A tree, and the one that it began as.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChangedTree {
     pub basis: TreeId,
@@ -46,7 +45,6 @@ pub struct PairCache {
 /// What came of each pair of trees that began as the same one.
 type PairVerdicts = HashMap<[ObjectId; 3], PairVerdict>;
 
-/// Whether two trees merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PairVerdict {
     Clean,
@@ -64,7 +62,6 @@ impl PairVerdict {
 }
 
 impl PairCache {
-    /// How many pairs had to be merged so far.
     pub fn merged(&self) -> usize {
         self.merged
     }
@@ -79,7 +76,6 @@ impl PairCache {
     }
 }
 
-/// What a tree is on top of another one than it began as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RebasedTree {
     To(TreeId),
@@ -284,7 +280,6 @@ impl Pair {
     }
 }
 
-/// What git is asked at once.
 #[derive(Default)]
 struct OpenQuestions {
     /// Pairs whose common files alone decide, with those that are torn anyway.

@@ -10,10 +10,8 @@ use super::objects::{TreeLeaf, WeaveObjects};
 use super::{WeaveError, change, read_store, weaving};
 use crate::git::{CommitId, Store};
 
-/// The objects of a store, for reading.
 pub struct Reading(WeaveObjects);
 
-/// A path that differs between two trees.
 #[derive(Debug)]
 pub struct ChangedPath {
     pub path: Vec<u8>,
@@ -56,7 +54,6 @@ impl Reading {
         Ok(self.0.commit(weaving::object_id(commit))?.tree)
     }
 
-    /// A commit as it is stored.
     pub fn words_of(&self, commit: &CommitId) -> Result<Rc<[u8]>, WeaveError> {
         self.0.commit_text(weaving::object_id(commit))
     }
@@ -76,7 +73,6 @@ impl Reading {
         Ok(changes.collect())
     }
 
-    /// What a tree has at a path, if that is no folder.
     pub fn item_at(&self, tree: ObjectId, path: &[u8]) -> Result<Option<TreeItem>, WeaveError> {
         let entry = self.0.entry_at(tree, path)?;
         let entry = entry.filter(|entry| !entry.mode.is_tree());

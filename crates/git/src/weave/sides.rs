@@ -18,7 +18,6 @@ pub(super) struct OurChanges {
     gone: HashSet<BString>,
 }
 
-/// How the other side's changes meet ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SidesMeeting {
     /// The result is our tree with these changes.
@@ -36,7 +35,6 @@ pub(super) enum SidesMeeting {
     Entangled,
 }
 
-/// A file whose content both sides changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct BothChanged {
     pub(super) path: BString,

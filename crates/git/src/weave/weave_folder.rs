@@ -31,7 +31,6 @@ const MARK: &str = "in-use";
 /// The mark is made a moment after the folder.
 const UNMARKED: Duration = Duration::from_mins(1);
 
-/// A place to weave in.
 #[derive(Debug)]
 pub struct WeaveFolder {
     git: Git,

@@ -65,7 +65,6 @@ pub(super) enum StepHistory {
     Apart,
 }
 
-/// What came of merging three trees.
 pub(super) enum Merged {
     Clean {
         tree: ObjectId,
@@ -117,7 +116,6 @@ impl<'w> Weaving<'w> {
         })
     }
 
-    /// Weaves the next strand in, or leaves it out.
     pub(super) fn weave(&mut self, place: usize) -> Result<(), WeaveError> {
         let brought = self.lineage.brings(self.commits[place].id);
         let (parting, history) = self.parting(place, &brought)?;

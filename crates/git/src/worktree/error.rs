@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::git::{GitError, StoreError};
 use crate::weave::WeaveError;
 
-/// Why a worktree could not be made, used again or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     /// Something is there already, and it may hold work.
@@ -17,10 +16,8 @@ pub enum WorktreeError {
     /// A folder cannot be told to be like a fresh one.
     #[error("could not reuse {}: {why}", path.display())]
     Unfit { path: PathBuf, why: &'static str },
-    /// What is in a worktree could not be kept, so it stays.
     #[error(transparent)]
     Capture(Box<CaptureError>),
-    /// Files could not be written or moved.
     #[error("could not {doing} {}", path.display())]
     Io {
         doing: &'static str,
@@ -43,10 +40,7 @@ pub enum CaptureError {
     Io { path: PathBuf, source: io::Error },
     /// Something is in the place of a file that git has no room for.
     #[error("could not capture the work: {} is a pipe, a socket or a device now", path.display())]
-    Special {
-        /// Where the file was.
-        path: PathBuf,
-    },
+    Special { path: PathBuf },
     /// Git refuses a name, because some system would take it for its own folder.
     #[error("could not capture the work: git does not accept a file named {}", path.display())]
     Name { path: PathBuf },

@@ -37,7 +37,6 @@ const LEFT_AT: [&str; 2] = ["refs/heads/", "refs/stash"];
 /// The commits that an agent's git folder leads to, as it says; the store may not have them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftCommits {
-    /// Where the worktree is.
     pub(crate) head: Option<CommitId>,
     /// Where other branches are, and the stash.
     pub(crate) others: BTreeSet<CommitId>,

@@ -13,7 +13,6 @@ use crate::weave;
 /// A ref is a line.
 const LONGEST_REF: u64 = 4096;
 
-/// Whether an agent worked on top of what it was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentHistory {
     Continued,
@@ -23,7 +22,6 @@ pub enum AgentHistory {
     Damaged,
 }
 
-/// Where an agent started and where it is.
 pub struct AgentHeads {
     /// The commit that the worktree is at and its tree, if it is not at the basis.
     pub(crate) head: Option<(CommitId, TreeId)>,

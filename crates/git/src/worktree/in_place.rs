@@ -54,7 +54,6 @@ impl Worktree {
         }
     }
 
-    /// Whether it is a folder of the user's.
     pub(crate) fn is_in_place(&self) -> bool {
         self.tenure == FolderOwner::Users
     }

@@ -18,7 +18,6 @@ use crate::git::{CallPlace, CommitId, Store, ignored, loose_files};
 /// The file that names what comes along, in the syntax of `.gitignore`.
 const RULES: &str = ".worktreeinclude";
 
-/// What comes along into each worktree of a batch.
 #[derive(Debug, Default)]
 pub struct Included {
     /// The top of the user's checkout.
@@ -39,14 +38,12 @@ enum IncludedKind {
     Link(OsString),
 }
 
-/// Something that does not come along.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotCopied {
     pub path: PathBuf,
     pub why: NotCopiedReason,
 }
 
-/// Why something does not come along.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotCopiedReason {
     /// It is a link to something that is not part of the checkout.

@@ -14,7 +14,6 @@ use crate::git::{CommitId, Store};
 /// How the branches of worktrees begin in which people resolve conflicts.
 pub const CONFLICT_BRANCHES: &str = "pleach/resolve-";
 
-/// Whether a worktree of that branch is a person's.
 fn is_for_resolving(branch: &str) -> bool {
     branch.starts_with(CONFLICT_BRANCHES)
 }
@@ -35,7 +34,6 @@ pub struct ListedWorktree {
     pub age: Option<Duration>,
 }
 
-/// What is there of a worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeState {
     /// Files and registration, and the process that made it is at work.

@@ -20,7 +20,6 @@ pub(super) struct WorktreeRecord {
     pub(super) basis: CommitId,
 }
 
-/// How far a worktree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WorktreeStage {
     /// Nobody has worked there yet.

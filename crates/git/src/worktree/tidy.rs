@@ -41,7 +41,6 @@ pub(super) struct FreshFolder {
 }
 
 impl FreshFolder {
-    /// Looks at such a folder.
     pub(super) fn probe(folder: &Path) -> Result<Self, WorktreeError> {
         let fd = open_folder(folder).map_err(failed("open", folder))?;
         let stat = rustix::fs::fstat(&fd).map_err(io::Error::from);

@@ -20,12 +20,14 @@ const PREFIX: &str = ".trash-";
 
 #[derive(Debug)]
 pub(super) enum TrashItem {
-    /// A file or a folder with everything in it.
     Path(PathBuf),
     /// A link in the store that names a folder, which lies where the worktree was.
     Noted(PathBuf),
     /// The sign of a process in that folder of notes, which stays as long as a note of it does.
-    Sign { file: PathBuf, notes: PathBuf },
+    Sign {
+        file: PathBuf,
+        notes: PathBuf,
+    },
 }
 
 enum TrashRequest {

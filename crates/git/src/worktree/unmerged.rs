@@ -61,7 +61,6 @@ impl Worktree {
         Ok(())
     }
 
-    /// Whether git would speak of a merge here.
     pub fn is_merging(&self) -> bool {
         self.git_folder.join("MERGE_HEAD").exists()
     }

@@ -10,7 +10,6 @@ use super::{BATCH, BranchNames, PREFIX, SLUG, TASK};
 /// Git writes a lock beside each file of a ref, and names end with a number where they are taken.
 const LONGEST_PART: usize = 240;
 
-/// How the names of git's locks end.
 const LOCK: &str = ".lock";
 
 /// Ids that are awkward in some pattern: the end of a lock's name, the folder of all refs, as long as can be.
@@ -21,14 +20,12 @@ const SEGMENTS: [&str; 4] = [
     "a123456789012345678901234567890123456789-1234567",
 ];
 
-/// What is wrong with one of the keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternFault {
     pub key: &'static str,
     pub why: String,
 }
 
-/// Everything that is wrong with the patterns.
 pub fn check(names: &BranchNames) -> Vec<PatternFault> {
     let mut faults = Vec::new();
     let mut add = |key, result: Result<(), String>| {

@@ -54,7 +54,6 @@ pub struct FileFields {
     pub labels: Vec<String>,
 }
 
-/// A task in a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InBatch {
     pub batch: u32,
@@ -312,7 +311,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// The same for one of them.
     pub fn last_batch(
         self,
         project: &str,
@@ -326,7 +324,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// The ids of the tasks of a plan, by their keys.
     pub fn ids(self, project: &str, plan: &str) -> Result<HashMap<String, String>, DatabaseError> {
         self.ask("list tasks", |connection| {
             let sql = "SELECT key, id FROM board_task WHERE project = ?1 AND plan = ?2";
@@ -336,7 +333,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// The id of one of them.
     pub fn id_of(
         self,
         project: &str,
@@ -441,7 +437,6 @@ fn value_in<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Resu
     value_of(column, row.get_ref(column)?.as_str()?)
 }
 
-/// A word that may be missing.
 fn word_in<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
     let word: Option<String> = row.get(column)?;
     let word = word.map(|word| value_of(column, &format!("\"{word}\"")));

@@ -17,7 +17,6 @@ pub enum BoardEvent {
         task: String,
         shown: Value,
     },
-    /// A task on the board is another one than before.
     TaskUpdated {
         task: String,
         shown: Value,
@@ -28,7 +27,6 @@ pub enum BoardEvent {
     /// A project was added, renamed, cloned or hidden, or has other plan files.
     ProjectUpdated {},
     SettingsUpdated {
-        /// The settings as they are shown to programs.
         settings: Value,
     },
 }

@@ -40,7 +40,6 @@ impl DerivedBatch {
         found.ok_or(Stop::Known(DatabaseError::NoBatch(id)))
     }
 
-    /// Adds the rows of a new batch.
     pub(super) fn add(&self, connection: &Connection, tasks: &[BatchTask]) -> Result<(), Stop> {
         connection.execute(
             "INSERT INTO batch_state (batch, project, status) VALUES (?1, ?2, 'pending')",

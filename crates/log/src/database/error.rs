@@ -8,16 +8,13 @@ use rusqlite::{ErrorCode, ffi};
 
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    /// A later version of Pleach wrote it.
     #[error(
         "{} has version {found}; this Pleach supports versions up to {known}",
         path.display()
     )]
     Newer {
         path: PathBuf,
-        /// The version it has.
         found: u32,
-        /// The latest version that this program knows.
         known: u32,
     },
     #[error("{} is damaged, or not a Pleach database", path.display())]
@@ -37,7 +34,6 @@ pub enum DatabaseError {
         path: PathBuf,
         source: rusqlite::Error,
     },
-    /// Somebody else kept writing to it.
     #[error("could not {doing}: {} is locked", path.display())]
     Locked {
         doing: &'static str,
@@ -46,29 +42,24 @@ pub enum DatabaseError {
     },
     #[error("could not use a write-ahead log for {}", path.display())]
     NoLog { path: PathBuf },
-    /// The task is in a batch that is not over.
     #[error("task {task} is in batch {batch}, which is still running")]
     TaskBusy { task: TaskId, batch: BatchNumber },
-    /// The same request made a batch before.
     #[error("this request already created batch {batch}")]
     RequestKnown { batch: u32 },
     #[error("batch {0} not found")]
     NoBatch(u32),
-    /// An event in it cannot be understood.
     #[error("could not read event {seq} of {}", path.display())]
     StrangeEvent {
         seq: u64,
         path: PathBuf,
         source: serde_json::Error,
     },
-    /// A file beside it could not be made.
     #[error("could not {doing} {}", path.display())]
     Io {
         doing: &'static str,
         path: PathBuf,
         source: io::Error,
     },
-    /// Anything else.
     #[error("could not {doing} in {}", path.display())]
     Sqlite {
         doing: &'static str,

@@ -14,21 +14,17 @@ use super::{Database, DatabaseError, StoredEvent};
 /// Lines are read until they have so many bytes, whatever was asked for.
 const ENOUGH_BYTES: usize = 1 << 20;
 
-/// One line of the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogEntry {
     /// Its number; later ones have higher numbers, and none is left out.
     pub seq: u64,
     /// When it was stored, in milliseconds since 1970.
     pub at: u64,
-    /// The project it concerns, if it concerns one.
     pub project: Option<String>,
-    /// The batch it belongs to, if it belongs to one.
     pub batch: Option<u32>,
     pub what: Logged,
 }
 
-/// What a line of the log says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Logged {
     Batch(StoredEvent),

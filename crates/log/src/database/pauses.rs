@@ -11,7 +11,6 @@ use pleach_system::text::shell_words::line;
 
 use super::{Database, DatabaseError, now};
 
-/// How long an agent may not work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentPause {
     pub agent: String,

@@ -18,7 +18,6 @@ pub struct MarkedTask {
     pub title: Option<String>,
 }
 
-/// What a person said of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanMark {
     /// The title of the task then, where that is what tells it apart.
@@ -74,7 +73,6 @@ impl Database {
         })
     }
 
-    /// What was said of the tasks of a plan.
     pub fn plan_marks(
         &self,
         project: &str,

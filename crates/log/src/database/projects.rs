@@ -26,7 +26,6 @@ pub struct ProjectRow {
     pub clone: CloneState,
 }
 
-/// How far the clone of a project is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CloneState {
     /// It is here, or was never elsewhere.
@@ -36,7 +35,6 @@ pub enum CloneState {
     Failed(String),
 }
 
-/// A plan file whose tasks are mirrored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MirroredRow {
     pub path: String,
@@ -46,7 +44,6 @@ pub struct MirroredRow {
     pub error: Option<String>,
 }
 
-/// The execution plan of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanRow {
     /// Tasks of the board, as JSON.
@@ -104,7 +101,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// A batch of a project that is not over, if there is one.
     pub fn open_batch(self, project: &str) -> Result<Option<BatchNumber>, DatabaseError> {
         self.ask("look up batches", |connection| {
             let sql =
@@ -115,7 +111,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// The plan files of a project that are mirrored.
     pub fn mirrored(self, project: &str) -> Result<Vec<MirroredRow>, DatabaseError> {
         self.ask("list plan files", |connection| {
             let sql =
@@ -143,7 +138,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// Notes what was seen of a plan file.
     pub fn put_mirrored(self, project: &str, row: &MirroredRow) -> Result<(), DatabaseError> {
         self.ask("store a plan file", |connection| {
             let sql =
@@ -154,7 +148,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// The execution plan of a project, if it has one.
     pub fn plan(self, project: &str) -> Result<Option<PlanRow>, DatabaseError> {
         Ok(self.plan_with_revision(project)?.map(|(plan, _)| plan))
     }
@@ -178,7 +171,6 @@ impl BoardTables<'_> {
         })
     }
 
-    /// Sets the execution plan of a project.
     pub fn put_plan(self, project: &str, plan: &PlanRow) -> Result<(), DatabaseError> {
         let (json, path) = match plan {
             PlanRow::OfBoard(json) => (Some(json), None),

@@ -16,7 +16,6 @@ impl Database {
         self.is_trusted(project, &fingerprint(address))
     }
 
-    /// Remembers that a project may push to an address.
     pub fn confirm_push(&mut self, project: &str, address: &str) -> Result<(), DatabaseError> {
         self.remember_trust(project, &fingerprint(address))
     }

@@ -13,7 +13,6 @@ use super::derive::DerivedBatch;
 use super::error::Stop;
 use super::{BatchTask, Database, DatabaseError, StoredEvent};
 
-/// A batch with everything that happened to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadedBatch {
     pub id: u32,
@@ -28,7 +27,6 @@ pub struct LoadedBatch {
     pub events: Vec<StoredEvent>,
 }
 
-/// A batch in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchRow {
     pub id: u32,
@@ -52,14 +50,12 @@ pub struct ExecutionRow {
     pub is_open: bool,
 }
 
-/// Which batches to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BatchFilter<'a> {
     pub project: Option<&'a str>,
     pub among: BatchScope,
 }
 
-/// Which batches to look among.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BatchScope {
     #[default]
@@ -80,7 +76,6 @@ pub(super) const OF_PROBES: &str = "";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotedProcess {
     pub whose: ProcessPurpose,
-    /// The boot of the machine that it belongs to.
     pub boot_id: String,
     pub pid: i32,
     /// When it started, in the kernel's ticks since boot.
@@ -90,7 +85,6 @@ pub struct NotedProcess {
 }
 
 impl Database {
-    /// A batch with all its events, if there is one of that id.
     pub fn load(&self, batch: u32) -> Result<Option<LoadedBatch>, DatabaseError> {
         self.read("load a batch", |connection| {
             let found = connection
@@ -148,7 +142,6 @@ impl Database {
         })
     }
 
-    /// The batch that a project has that number for.
     pub fn batch_numbered(
         &self,
         project: &str,
@@ -326,7 +319,6 @@ impl Database {
     }
 }
 
-/// The number that the next batch of a project gets.
 pub(super) fn number_of_next(connection: &Connection, project: &str) -> Result<BatchNumber, Stop> {
     let sql = "SELECT coalesce(max(number), 0) + 1 FROM batch WHERE project = ?1";
     let next = connection.query_one(sql, [project], |row| row.get(0));

@@ -12,7 +12,6 @@ const KEPT: u64 = 7 * 24 * 60 * 60 * 1_000;
 
 const LONGEST: usize = 200;
 
-/// What tells a request apart from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestKey {
     pub key: String,
@@ -20,7 +19,6 @@ pub struct RequestKey {
     pub fingerprint: String,
 }
 
-/// What a batch is made for, besides its tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Provenance {
     pub key: Option<RequestKey>,

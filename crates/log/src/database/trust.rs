@@ -16,7 +16,6 @@ impl Database {
         read().map_err(|stop| stop.while_at("read what is trusted", &self.path))
     }
 
-    /// Remembers that a person trusts a project with something.
     pub fn remember_trust(
         &mut self,
         project: &str,

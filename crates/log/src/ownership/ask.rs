@@ -26,11 +26,9 @@ struct SentRequest<'r> {
     request: &'r Request,
 }
 
-/// What can be asked of an owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Let the task that waits start.
     Approve,
     /// Let it start if it waits for consent to exactly this.
     ApproveConsent {
@@ -42,7 +40,6 @@ pub enum Request {
     Cancel {
         /// The task, or none for the whole batch.
         task: Option<TaskId>,
-        /// What becomes of the batch branch.
         rollback: Rollback,
     },
     Retry {
@@ -58,7 +55,6 @@ pub enum Request {
     },
 }
 
-/// What the owner says to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -68,7 +64,6 @@ pub enum Answer {
     Refused {
         /// The reason, as a stable word.
         code: String,
-        /// The reason, for people.
         message: String,
         hint: Option<String>,
     },
@@ -76,7 +71,6 @@ pub enum Answer {
 
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// No living process has the batch.
     #[error("no process runs the batch of {}", .0.display())]
     NobodyThere(PathBuf),
     /// The owner died before it answered, or would not listen; whether it did what was asked is not known.
@@ -88,7 +82,6 @@ pub enum AskError {
     /// The owner is of a version that knew no keys.
     #[error("an older version of Pleach runs the batch of {}", .0.display())]
     Older(PathBuf),
-    /// Whether anybody is there could not be seen.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
 }

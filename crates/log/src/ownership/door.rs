@@ -54,7 +54,6 @@ impl Reply {
     }
 }
 
-/// Somebody who asked for something without the key.
 #[derive(Debug, Clone, Copy)]
 pub struct KeylessClient {
     pub pid: i32,
@@ -271,7 +270,6 @@ fn read_line(mut stream: &UnixStream) -> io::Result<Vec<u8>> {
     }
 }
 
-/// How many clients are being listened to.
 #[derive(Debug, Default)]
 struct ClientLimit {
     state: Mutex<ClientLimitState>,

@@ -36,7 +36,6 @@ impl Key {
         Ok(Self(key))
     }
 
-    /// A word that was read, if it is a key.
     pub(super) fn parse(word: &str) -> Option<Self> {
         let is_one = word.len() == LENGTH && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_one.then(|| Self(word.to_owned()))

@@ -11,7 +11,6 @@ const LONGEST_LINE: usize = 1 << 20;
 /// What is read at one look at most, so that one log does not keep the others waiting.
 const MOST_AT_ONCE: u64 = 4 << 20;
 
-/// What one attempt said so far.
 #[derive(Debug)]
 pub(super) struct HeardLog {
     path: PathBuf,

@@ -5,7 +5,6 @@
 /// Longer ones choose no colour.
 const LONGEST: usize = 64;
 
-/// The colours and weights that are chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TextStyle {
     foreground: Option<String>,

@@ -61,7 +61,6 @@ impl Narrator {
         Ok(narrator)
     }
 
-    /// Whether the batch is over by now.
     pub fn is_over(&self) -> bool {
         self.history.batch.status.is_over()
     }

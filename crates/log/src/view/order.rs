@@ -46,7 +46,6 @@ pub struct OrderedStage {
 }
 
 impl OrderView {
-    /// The order that a design says, with tasks by their ids.
     pub fn of(design: &Design, ids: &TaskIds) -> Self {
         let name = |position: usize| ids.id(&design.tasks[position].id);
         let kinds = design.tasks.iter().enumerate().flat_map(|(to, task)| {

@@ -45,7 +45,6 @@ pub struct BatchState {
 }
 
 impl BatchState {
-    /// How a replayed batch stands.
     pub(super) fn of(history: &Replayed, owner: Owner, now: u64) -> Self {
         let (batch, times) = (&history.batch, &history.times);
         let is_over = batch.status.is_over();
@@ -86,7 +85,6 @@ fn error_of(status: &BatchStatus) -> Option<String> {
     }
 }
 
-/// Counts tasks by where they stand.
 fn progress_of(tasks: impl IntoIterator<Item = TaskStatusWord>) -> ProgressView {
     let mut progress = ProgressView::default();
     for status in tasks {

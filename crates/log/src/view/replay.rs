@@ -5,7 +5,6 @@ use pleach_domain::history::History;
 
 use crate::database::StoredEvent;
 
-/// A batch that was replayed.
 #[derive(Debug)]
 pub(super) struct Replayed {
     pub(super) batch: Batch,

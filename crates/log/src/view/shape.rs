@@ -148,7 +148,6 @@ fn stopped_if<'a>(
     }
 }
 
-/// Draws a replayed batch.
 pub(super) fn draw(
     loaded: &LoadedBatch,
     history: &Replayed,

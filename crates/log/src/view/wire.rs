@@ -79,7 +79,6 @@ pub fn usd(micro_usd: u64) -> f64 {
     micro_usd as f64 / 1e6
 }
 
-/// Whether a task has a worktree when this happens to it.
 fn has_worktree(event: &TaskEvent) -> bool {
     !matches!(
         event,

@@ -6,10 +6,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 
 use crate::answer::Refusal;
 
-/// The names of this machine for itself.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
-/// The names that the server answers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Hosts {
     port: u16,
@@ -68,7 +66,6 @@ impl Hosts {
     }
 }
 
-/// The one name that a request is for.
 fn host_of(headers: &HeaderMap) -> Option<&str> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next()?.to_str().ok()?;

@@ -12,7 +12,6 @@ use super::token::{random_word, to_hex};
 
 const LIFETIME_SECONDS: u64 = 30 * 86_400;
 
-/// Makes and knows passes.
 #[derive(Debug)]
 pub(super) struct Passes {
     /// Of this run of the server, and written nowhere.
@@ -24,7 +23,6 @@ impl Passes {
         Self { key: random_word() }
     }
 
-    /// A new pass.
     pub(super) fn issue(&self) -> String {
         let ends = now() + LIFETIME_SECONDS;
         let claim = format!("{ends}.{}", random_word());

@@ -19,7 +19,6 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// One that nobody was asked before.
     #[expect(
         clippy::new_without_default,
         reason = "each is another one, which nobody expects of a default"
@@ -30,7 +29,6 @@ impl Challenge {
         }
     }
 
-    /// The path to ask for.
     pub fn path(&self) -> String {
         format!("/api/proof?nonce={}", self.nonce)
     }

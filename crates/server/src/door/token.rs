@@ -12,30 +12,22 @@ use subtle::ConstantTimeEq as _;
 
 const BYTES: usize = 32;
 
-/// The token.
 #[derive(Clone)]
 pub struct Token(String);
 
-/// Why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The file cannot be read or made.
     #[error("could not {doing} {}", path.display())]
     Io {
-        /// What was attempted.
         doing: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// The file holds something else.
     #[error("{} does not contain a token", .0.display())]
     NotOne(PathBuf),
 }
 
 impl TokenError {
-    /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io { .. } => {
@@ -61,7 +53,6 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// The token of a state folder; made if there is none.
     pub fn load_or_create(folder: &Path) -> Result<Self, TokenError> {
         let path = folder.join("token");
         let failed = |doing| {
@@ -128,7 +119,6 @@ impl Token {
         Self(random_hex::<BYTES>())
     }
 
-    /// The token as it is shown.
     pub fn as_str(&self) -> &str {
         &self.0
     }

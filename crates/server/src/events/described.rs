@@ -9,7 +9,6 @@ use utoipa::openapi::{OpenApi, Ref, RefOr};
 
 const PAGE: &str = include_str!("../../../../docs/guide/events.md");
 
-/// A field of an event.
 #[derive(Debug, Clone)]
 struct Field<'p> {
     name: &'p str,
@@ -17,7 +16,6 @@ struct Field<'p> {
     is_optional: bool,
 }
 
-/// An event as the page lists it.
 #[derive(Debug)]
 struct Listed<'p> {
     name: &'p str,

@@ -12,7 +12,6 @@ use pleach_log::view::{Narrator, board_wire, usd, wire, worktree_id};
 use pleach_system::text::moment::rfc3339;
 use serde_json::{Value, json};
 
-/// What a client wants to hear of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Filter {
     pub(super) project: Option<String>,
@@ -76,20 +75,17 @@ impl Narrators {
     }
 }
 
-/// One event as a stream has it.
 pub(super) fn told(seq: Option<u64>, name: &str, data: &Value) -> Bytes {
     let id = seq.map(|seq| format!("id: {seq}\n")).unwrap_or_default();
     format!("{id}event: {name}\ndata: {data}\n\n").into()
 }
 
-/// How much an attempt printed.
 pub(super) fn log_told(live: &LiveAttempt) -> Bytes {
     let mut data = whose(live);
     data["total"] = json!(live.total);
     told(None, "execution:log", &data)
 }
 
-/// What an attempt does, and what that took.
 pub(super) fn progress_told(live: &LiveAttempt) -> Bytes {
     let mut data = whose(live);
     data["action"] = json!(live.action);
@@ -98,7 +94,6 @@ pub(super) fn progress_told(live: &LiveAttempt) -> Bytes {
     told(None, "execution:progress", &data)
 }
 
-/// That nobody is at a batch.
 pub(super) fn interrupted_told(live: &LiveBatch) -> Bytes {
     let data = json!({
         "batchId": live.batch,

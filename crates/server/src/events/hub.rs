@@ -24,7 +24,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PAGE: usize = 1_000;
 /// How many entries are there for those who come back right after a start.
 const FIRST_FRAMES: u64 = 2_000;
-/// How many may listen.
 pub(super) const MOST_CLIENTS: usize = 256;
 
 /// The events of a server; clones are the same one.
@@ -65,12 +64,10 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    /// Told when there may be something new.
     pub(super) fn news(&self) -> watch::Receiver<u64> {
         self.hub.0.shared.news.subscribe()
     }
 
-    /// What there is for a client.
     pub(super) fn take(&self, cursor: Cursor, filter: &Filter) -> Taken {
         let ring = self.hub.0.shared.ring.read();
         ring.unwrap_or_else(PoisonError::into_inner)
@@ -85,7 +82,6 @@ impl Drop for Seat {
 }
 
 impl Hub {
-    /// The events of a state folder.
     pub(crate) fn new(state: &StateFolder) -> Self {
         let shared = Shared {
             state: state.clone(),

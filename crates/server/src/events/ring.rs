@@ -12,16 +12,13 @@ use pleach_log::tails::{LiveAttempt, News};
 
 use super::frame::{Filter, Frame, interrupted_told, log_told, progress_told};
 
-/// How many entries are kept.
 const MOST_FRAMES: usize = 10_000;
-/// How many bytes they may have.
 const MOST_BYTES: usize = 16 << 20;
 /// What is sent in one piece, about.
 const PIECE: usize = 64 << 10;
 /// For how many looks what is over is kept for those who have not heard of it.
 const LOOKS_KEPT: u64 = 8;
 
-/// Where a client is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cursor {
     /// The last entry that it has, or that is not for it.
@@ -30,7 +27,6 @@ pub(super) struct Cursor {
     pub(super) live: u64,
 }
 
-/// What there is for a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     /// These bytes, where it is then, and how many events they are.
@@ -55,7 +51,6 @@ pub(super) struct Ring {
     look: u64,
 }
 
-/// What is known of an attempt that runs.
 #[derive(Debug)]
 struct Live {
     project: Arc<str>,
@@ -65,7 +60,6 @@ struct Live {
     over_since: Option<u64>,
 }
 
-/// What is told of a batch that nobody is at.
 #[derive(Debug)]
 struct Interrupted {
     project: Arc<str>,
@@ -120,7 +114,6 @@ impl Ring {
         self.interrupted.clear();
     }
 
-    /// Takes in what is new since the look before.
     pub(super) fn look(&mut self, news: &News) {
         self.look_at_agents(&news.attempts);
         for batch in &news.batches {

@@ -28,10 +28,8 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How many entries are read from the log at once.
 const PAGE: usize = 500;
 
-/// Where a client wants to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
-    /// With what happens from now on.
     Now,
     /// After the entry of that number.
     After(u64),

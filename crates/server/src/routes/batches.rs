@@ -145,7 +145,6 @@ async fn one(
     app.blocking(move |app| shown(app, id)).await.map(Json)
 }
 
-/// A batch as it stands.
 fn shown(app: &App, id: u32) -> Result<BatchView, Refusal> {
     Ok(app.operator().batch(id)?)
 }

@@ -16,7 +16,6 @@ static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     Document::new(text.expect("the document is plain data") + "\n")
 });
 
-/// The document of the API, as the server gives it.
 pub fn document_text() -> &'static str {
     &DOCUMENT.text
 }

@@ -52,7 +52,6 @@ async fn metrics(State(app): State<App>) -> Result<Response, Refusal> {
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 
-/// A page of counts, as it grows.
 #[derive(Default)]
 struct Page(String);
 

@@ -24,7 +24,6 @@ use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::{Body, Id, QueryParams, check_id};
 
-/// So many tasks may run at once.
 const MOST_AT_ONCE: i64 = 64;
 
 pub(super) fn routes() -> OpenApiRouter<App> {

@@ -44,7 +44,6 @@ fn contents(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens such a file in a folder.
 pub fn open(parent: impl AsFd, name: impl Arg) -> io::Result<File> {
     // A pipe would hold us up otherwise.
     plain(openat(
@@ -78,7 +77,6 @@ pub fn read_below(root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
     contents(file_below(root, path)?, most)
 }
 
-/// Opens such a file to read it.
 pub fn file_below(root: &Path, path: &Path) -> io::Result<File> {
     plain(open_below(root, path, READING | OFlags::NONBLOCK)?)
 }

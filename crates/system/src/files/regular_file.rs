@@ -11,7 +11,6 @@ use rustix::fs::{Mode, OFlags};
 /// The largest file of settings that is read, in bytes.
 const LARGEST_SETTINGS: u64 = 1 << 20;
 
-/// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
     #[error("it is a folder")]

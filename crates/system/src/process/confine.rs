@@ -87,7 +87,6 @@ pub fn is_available() -> bool {
     landlock_version() > 0
 }
 
-/// Whether the kernel can refuse connections by TCP.
 pub fn can_refuse_tcp() -> bool {
     landlock_version() >= 4
 }

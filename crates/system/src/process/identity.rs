@@ -14,7 +14,6 @@ use super::table::ProcessEntry;
 /// Who a wrapper is; stored before the program starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
-    /// The system's life that the numbers belong to.
     pub boot_id: String,
     pub pid: i32,
     /// When it started, in the system's ticks since it was booted.

@@ -21,17 +21,14 @@ use super::mounts::{SHARED_MEMORY, TERMINALS, hide};
 /// The word by which a wrapper is asked whether it could do all of this.
 pub(super) const PROBE: &str = "probe-isolation";
 
-/// What a program does not see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Isolation {
-    /// Whom it reaches over the network.
     pub network: Network,
     /// Files of others; without it, files are what they are.
     pub hidden: Option<HiddenFiles>,
     pub calls: SystemCalls,
 }
 
-/// Which system calls a program may use that is held.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SystemCalls {
     /// All but those that no build needs.
@@ -53,7 +50,6 @@ pub struct HiddenFiles {
     pub kept: Vec<PathBuf>,
 }
 
-/// Whom a program reaches over the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
     #[default]

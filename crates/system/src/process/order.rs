@@ -20,7 +20,6 @@ pub(super) const STOP_AT_ONCE: u8 = b'k';
 /// Far beyond what the system takes as words and environment of a program.
 const LONGEST: u64 = 64 << 20;
 
-/// What a wrapper is told to run, and under which name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WrapperOrder {
     pub(super) nonce: String,

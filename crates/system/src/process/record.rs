@@ -10,7 +10,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// How a program ended, and what was noticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessRecord {
     /// The wrapper that wrote it.
@@ -20,7 +19,6 @@ pub struct ProcessRecord {
     pub leaked: Vec<String>,
     /// What could not be ended.
     pub survivors: Vec<String>,
-    /// How much it said.
     pub output: Output,
     /// When it was started, in milliseconds since 1970.
     pub started_at: u64,
@@ -30,10 +28,8 @@ pub struct ProcessRecord {
     pub cpu_ms: u64,
 }
 
-/// How much a program said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
-    /// The bytes it wrote.
     pub bytes: u64,
     /// Those in the middle that were beyond the log's cap.
     pub left_out: u64,
@@ -41,19 +37,15 @@ pub struct Output {
     pub unwritten: u64,
 }
 
-/// The way a program ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub enum Ending {
-    /// By itself, with this exit code.
     Exited(i32),
     /// By a signal that was not ours.
     Signalled(i32),
-    /// Stopped by us, because its time was over.
     TimedOut,
     /// Stopped by us, because it had said nothing for too long.
     Stalled,
-    /// Stopped by us, because somebody cancelled it.
     Cancelled,
     /// Stopped by its wrapper, because the engine was gone.
     Abandoned,
@@ -104,7 +96,6 @@ pub fn load_record(path: &Path, nonce: &str) -> Option<ProcessRecord> {
     (record.nonce == nonce).then_some(record)
 }
 
-/// Now, in milliseconds since 1970.
 pub(super) fn unix_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {

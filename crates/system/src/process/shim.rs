@@ -149,7 +149,6 @@ impl Drop for Shim {
     }
 }
 
-/// Whether a wrapper ended before it had to be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndedInTime {
     Yes,

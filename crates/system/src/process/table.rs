@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// A process as it was when somebody looked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProcessEntry {
     pub(super) pid: Pid,
@@ -22,7 +21,6 @@ pub(super) struct ProcessEntry {
     pub(super) name: String,
 }
 
-/// What became of a process that was on the list.
 #[derive(Debug)]
 pub(super) enum ProcessLookup {
     Found(ProcessEntry),
@@ -42,7 +40,6 @@ pub(super) fn lookups() -> io::Result<impl Iterator<Item = ProcessLookup>> {
     )
 }
 
-/// Every process that is not dead.
 pub(super) fn living() -> io::Result<Vec<ProcessEntry>> {
     let seen = lookups()?.filter_map(|look| match look {
         ProcessLookup::Found(entry) if !entry.is_dead => Some(entry),

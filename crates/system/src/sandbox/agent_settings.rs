@@ -40,7 +40,6 @@ const MOST_TOLD: usize = 5;
 /// Folders that agents write to.
 pub(super) type AgentFolders = BTreeMap<PathBuf, SteeringPaths>;
 
-/// What of a folder steers agents.
 #[derive(Debug, Default)]
 pub(super) struct SteeringPaths {
     pub(super) places: BTreeSet<PathBuf>,
@@ -60,7 +59,6 @@ struct Baseline {
     untold: Vec<String>,
 }
 
-/// A folder that agents write to.
 #[derive(Debug, Serialize, Deserialize)]
 struct WatchedFolder {
     folder: StoredPath,
@@ -168,7 +166,6 @@ impl Drop for SettingsWatch {
     }
 }
 
-/// How much is noted anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BaselineScope {
     Everything,

@@ -165,7 +165,6 @@ impl<'e> User<'e> {
         found
     }
 
-    /// The home folder, if there is one.
     pub(super) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }

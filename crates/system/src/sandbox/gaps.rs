@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::process::can_refuse_calls;
 use crate::process::{can_isolate, landlock_version};
 
-/// Something that the sandbox cannot refuse here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     pub message: String,

@@ -1,11 +1,9 @@
 //! Why programs cannot be held as they should be, and what to do about it.
 
-/// Why programs cannot be held as they should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSandbox {
     #[error("sandbox = \"{wanted}\" needs Landlock, which this kernel does not have")]
     NoLandlock { wanted: &'static str },
-    /// The system lets nobody filter system calls.
     #[error(
         "sandbox = \"{wanted}\" needs to filter system calls, which this system does not allow"
     )]

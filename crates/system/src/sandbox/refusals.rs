@@ -60,16 +60,12 @@ const BELOW: usize = 2;
 /// Nobody reads more than this.
 const MOST: usize = 5;
 
-/// What a program was held by, and where it was.
 pub(super) struct RefusalContext<'a> {
     pub(super) confinement: &'a Confinement,
     pub(super) word: &'a str,
-    /// What is not even read.
     pub(super) keys: &'a [PathBuf],
-    /// Logins for private servers of packages.
     pub(super) logins: &'a [PathBuf],
     pub(super) hidden: Option<&'a HiddenFiles>,
-    /// What is opened to nobody.
     pub(super) ours: &'a Path,
     pub(super) folder: &'a Path,
 }

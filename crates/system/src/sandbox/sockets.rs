@@ -60,7 +60,6 @@ pub(super) fn of_system() -> Vec<PathBuf> {
     found
 }
 
-/// What stays open to a program.
 pub(super) struct OpenSockets<'o> {
     /// By name: neither hidden itself, nor whatever holds it.
     pub(super) named: &'o [PathBuf],

@@ -11,13 +11,11 @@ use std::path::{Component, Path, PathBuf};
 const LONGEST: u64 = 256 << 10;
 const MOST_FILES: usize = 64;
 
-/// Words that a command may follow.
 const BEFORE_COMMANDS: [&str; 14] = [
     "!", "builtin", "command", "do", "elif", "else", "eval", "exec", "if", "then", "time", "until",
     "while", "{",
 ];
 
-/// Words that an assignment may follow.
 const BEFORE_ASSIGNMENTS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
 /// Variables that name what shells and languages load by themselves, wherever they are set.

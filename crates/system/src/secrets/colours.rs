@@ -7,7 +7,6 @@ const ESCAPE: u8 = 0x1b;
 /// The same within a string of JSON, behind one backslash or, in a string within a string, more.
 const IN_JSON: &[u8] = b"u001b";
 
-/// Whether there may be a code in some bytes.
 pub(super) fn are_in(bytes: &[u8]) -> bool {
     bytes.contains(&ESCAPE) || four(bytes, *b"u001")
 }
@@ -31,7 +30,6 @@ fn begins_in_json(bytes: &[u8]) -> bool {
     begin.is_some_and(|begin| begin.eq_ignore_ascii_case(IN_JSON))
 }
 
-/// The same bytes without codes.
 pub(super) fn without(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut rest = bytes;

@@ -12,7 +12,6 @@ pub(super) const SHORTEST: usize = 3;
 const STEP: usize = 8;
 const PAIR: usize = 2;
 
-/// Patterns to look for.
 pub(super) struct Finder {
     patterns: Vec<Vec<u8>>,
     /// Which pairs of bytes the first two pairs of a pattern are.
@@ -74,7 +73,6 @@ impl Finder {
         finder
     }
 
-    /// The length of the longest pattern.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }

@@ -32,7 +32,6 @@ const SHORTEST_TOKEN: usize = 20;
 /// A line with colours is judged as a whole, unless it is longer.
 const LONGEST_LINE: usize = 16_000;
 
-/// Finds secrets and puts a mark in their place.
 #[derive(Debug, Clone)]
 pub struct Hider {
     finder: Arc<Finder>,
@@ -247,7 +246,6 @@ impl Hider {
     }
 }
 
-/// What comes next in some bytes.
 enum NextSecret<'h> {
     Hide(usize, usize, &'h str),
     Key(usize),
@@ -255,7 +253,6 @@ enum NextSecret<'h> {
     Nothing,
 }
 
-/// What the bytes at a place are.
 enum Examined<'h> {
     /// A secret from here to there.
     Hide(usize, usize, &'h str),

@@ -228,7 +228,6 @@ impl TokenRule {
         }
     }
 
-    /// The beginning of this rule that some bytes have.
     fn start_of(&self, rest: &[u8]) -> Option<&str> {
         let mut starts = self.starts.iter().map(String::as_str);
         starts.find(|start| rest.starts_with(start.as_bytes()))

@@ -63,7 +63,6 @@ const HARMLESS: [&str; 8] = [
     "NO_PROXY",
 ];
 
-/// Adds what is secret of a variable.
 pub(super) fn of_variable(name: &str, value: &str, is_passed_on: bool, secrets: &mut Secrets) {
     let upper = name.to_ascii_uppercase();
     let is_named_harmless = HARMLESS.iter().any(|ending| upper.ends_with(ending));
@@ -75,7 +74,6 @@ pub(super) fn of_variable(name: &str, value: &str, is_passed_on: bool, secrets: 
     in_text(name, value, secrets);
 }
 
-/// Adds what is secret in a setting of git's.
 pub(super) fn of_setting(key: &str, value: &str, secrets: &mut Secrets) {
     logins_in(key, secrets);
     logins_in(value, secrets);

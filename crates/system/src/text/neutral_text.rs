@@ -24,7 +24,6 @@ pub fn neutral_lines(text: &str) -> String {
     lines.map(|text| line(text) + "\n").collect()
 }
 
-/// Whether a line says that somebody signed a commit off.
 pub fn is_sign_off(line: &str) -> bool {
     let (name, _) = line.split_once(':').unwrap_or_default();
     name.trim().eq_ignore_ascii_case("signed-off-by")

@@ -2,7 +2,6 @@
 //!
 //! Knows nothing of which names mean something.
 
-/// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplatePart<'t> {
     Text(&'t str),

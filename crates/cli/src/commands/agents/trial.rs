@@ -35,7 +35,6 @@ const GREEN: Style = AnsiColor::Green.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 
-/// Tries the agent and tells what was learnt.
 pub(super) fn run(wanted: &AgentTestArgs) -> Result<Exit, Failures> {
     let top = project_folder(&current_folder()?);
     let flags = Config {
@@ -110,7 +109,6 @@ fn consent(wanted: &AgentTestArgs, layers: &Layers, top: &Path) -> Result<(), Fa
         .into())
 }
 
-/// The place where an agent is tried.
 struct Trial<'a> {
     name: &'a str,
     folder: &'a Path,
@@ -199,7 +197,6 @@ fn run_quietly(prepared: Prepared, hear: impl Fn(&LoopNotice<'_>)) -> Result<Sum
     Ok(prepared.run(&mut |told| hear(&told))?)
 }
 
-/// What was learnt.
 struct Findings<'s> {
     works: bool,
     summary: &'s Summary,

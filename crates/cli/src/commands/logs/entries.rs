@@ -26,7 +26,6 @@ pub(super) enum Colours {
     Plain,
 }
 
-/// Turns lines that bear entries into words.
 #[derive(Debug)]
 pub(super) struct EntryPrinter {
     paint: Colours,
@@ -79,7 +78,6 @@ impl EntryPrinter {
         }
     }
 
-    /// What is left when nothing more comes.
     pub(super) fn rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }

@@ -19,7 +19,6 @@ const PUSH: PushQuestion<'_> = PushQuestion {
            pushes for all projects",
 };
 
-/// What came of the questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Run,
@@ -27,7 +26,6 @@ pub(super) enum Answer {
     Nothing,
 }
 
-/// Shows what would be done.
 pub(super) fn show(shown: &PreviewInput, prepared: &mut Prepared, program: &Path) {
     // Without them there is no estimate.
     let past = prepared.past_durations().unwrap_or_default();

@@ -6,7 +6,6 @@ use pleach_engine::run::{Summary, TaskReport};
 
 use crate::failure::Exit;
 
-/// The exit code for a batch.
 pub(crate) fn exit(summary: &Summary) -> Exit {
     let succeeded = |ending: &Option<Ending>| ending.as_ref().is_some_and(Ending::is_success);
     let was_stopped = summary.landing_was_stopped && summary.landed != Some(LandingResult::Landed);

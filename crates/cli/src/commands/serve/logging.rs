@@ -7,7 +7,6 @@ use tracing_subscriber::filter::Directive;
 
 use crate::args::LogFormat;
 
-/// Begins to write what the server notes.
 pub(super) fn begin(format: LogFormat) {
     let wanted = EnvFilter::builder()
         .with_env_var("PLEACH_LOG")

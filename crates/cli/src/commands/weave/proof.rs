@@ -29,7 +29,6 @@ pub(super) struct Proof {
     proved: ProvedTree,
 }
 
-/// Runs the tests on the branches that merge.
 pub(super) fn prove(
     command: &str,
     arguments: &WeaveArgs,

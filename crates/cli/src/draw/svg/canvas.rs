@@ -8,7 +8,6 @@ use super::measure::{fit, text_width};
 use crate::draw::Picture;
 use crate::draw::words::{count, duration, one_line, real};
 
-/// The room around everything.
 pub(super) const MARGIN: f64 = 28.0;
 /// Narrower pictures would cut the headline.
 const NARROWEST: f64 = 560.0;
@@ -21,7 +20,6 @@ const HEADS: &str = r#"<defs>
 </defs>
 "#;
 
-/// How a line is drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineStyle {
     Needs,
@@ -43,7 +41,6 @@ pub(super) enum LegendEntry {
     Dot(TaskStatus, &'static str),
 }
 
-/// A picture in the making.
 pub(super) struct Canvas<'s> {
     pub(super) out: String,
     name: String,

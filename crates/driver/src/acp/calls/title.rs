@@ -56,7 +56,6 @@ pub(super) fn kind_of(kind: &str) -> ToolKind {
     }
 }
 
-/// The kind that a tool of this name most likely is.
 pub(super) fn kind_of_name(name: &str) -> ToolKind {
     let name = name.to_lowercase();
     let found = NAMES.iter().find(|(part, _)| name.contains(part));
@@ -77,7 +76,6 @@ pub(super) fn name_of_kind(kind: ToolKind) -> &'static str {
     }
 }
 
-/// The tool, as the agent calls it, if an update says so.
 pub(super) fn name_of(id: &str, update: &Value) -> Option<String> {
     let meta = update["_meta"].as_object().into_iter().flatten();
     let in_meta = meta.filter_map(|(_, own)| {
@@ -139,7 +137,6 @@ pub(super) fn path(call: &AcpCall) -> Option<&str> {
     given.or(told).or(call.paths.first().map(String::as_str))
 }
 
-/// Whether a file is written as a whole.
 fn is_whole(call: &AcpCall) -> bool {
     let name = call.name.as_deref().unwrap_or_default().to_lowercase();
     let is_given = ["content", "file_text"]

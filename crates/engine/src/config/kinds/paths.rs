@@ -42,7 +42,6 @@ impl ValueKind for PathValue {
     }
 }
 
-/// Several paths.
 pub(in crate::config) struct PathList;
 
 impl ValueKind for PathList {

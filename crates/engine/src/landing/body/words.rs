@@ -42,7 +42,6 @@ pub(super) fn spelled(count: usize) -> String {
     }
 }
 
-/// The first of some names, and how many more there are.
 pub(super) fn up_to(most: usize, names: impl ExactSizeIterator<Item = String>) -> String {
     let rest = names.len().saturating_sub(most);
     let shown: Vec<String> = names.take(most).collect();

@@ -4,7 +4,6 @@ use std::fmt;
 
 use pleach_git::git::CommitId;
 
-/// Something that had better not be pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The file, or the commit; without secrets.
@@ -36,14 +35,12 @@ pub enum FindingKind {
     Large {
         bytes: u64,
     },
-    /// A symbolic link that leads out of the repository.
     LinkOutside {
         target: String,
     },
     Submodule,
 }
 
-/// Where something is that is in no file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingPlace {
     Message,

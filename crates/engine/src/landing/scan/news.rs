@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use pleach_git::git::read::text;
 use pleach_git::git::{CommitId, GitError, Store, parse_id};
 
-/// What is new to a server.
 #[derive(Debug)]
 pub(crate) struct NewCommits {
     /// The commits with their parents, the oldest first.

@@ -26,7 +26,6 @@ pub(in crate::run) struct FolderLock {
 }
 
 impl FolderLock {
-    /// Takes a folder that nobody has.
     pub(super) fn take(
         state: &StateFolder,
         store: &Store,

@@ -16,11 +16,9 @@ struct PathStep<'p> {
     new: Option<(&'p str, &'p str)>,
 }
 
-/// The paths that change.
 type PathSteps<'p> = BTreeMap<&'p [u8], PathStep<'p>>;
 
 impl FastForward<'_> {
-    /// Fails if something that is not committed is in the way.
     pub(super) fn check_files(
         &self,
         folder: &Path,

@@ -8,7 +8,6 @@ use crate::git::error::{plain_words, scrub};
 /// No server needs more to say why.
 const MOST_WORDS: usize = 600;
 
-/// Who refused a branch.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// Our own git, because something would be lost.

@@ -10,7 +10,6 @@ use crate::git::credentials::LoginPurpose;
 use crate::git::store_error::{login_hint, unreachable_hint};
 use crate::git::{CommitId, GitError, StoreError};
 
-/// Why a push did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
     #[error("the repository at {} has no remote to push to", path.display())]
@@ -29,18 +28,12 @@ pub enum PushError {
     /// The server has rules for this branch, or a hook that said no.
     #[error("the server rejected branch {branch:?}: {words}")]
     Declined { branch: String, words: String },
-    /// The server knows who asks, and does not let them push.
     #[error("{} does not allow you to push", address.as_str())]
-    NoRights {
-        /// The place.
-        address: Address,
-    },
+    NoRights { address: Address },
     #[error("{branch:?} is not a valid branch name")]
     BadName { branch: String },
-    /// The place cannot be reached, or not at the moment.
     #[error("could not push to {}", address.as_str())]
     Unreachable {
-        /// The place.
         address: Address,
         source: Box<GitError>,
     },
@@ -116,7 +109,6 @@ impl PushError {
     }
 }
 
-/// As much of an id as people compare.
 fn short(commit: &CommitId) -> &str {
     commit.as_str().get(..12).unwrap_or(commit.as_str())
 }

@@ -17,7 +17,6 @@ use rustix::io::Errno;
 use super::{IncludedKind, NotCopiedReason};
 use crate::worktree::{WorktreeError, failed};
 
-/// What is at the place where something is to go.
 pub(super) enum TargetState {
     Free,
     Taken,
@@ -42,7 +41,6 @@ pub(super) fn room(folder: &Path, path: &Path) -> TargetState {
     TargetState::Taken
 }
 
-/// Copies from one folder to another.
 pub(super) struct Copier<'f> {
     from: &'f Path,
     to: &'f Path,

@@ -21,7 +21,6 @@ use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::{PathParams, QueryParams};
 
-/// The largest patch.
 const LARGEST_PATCH: usize = 5_000_000;
 /// So much of a log comes at once if nothing is said, and at most.
 const USUAL_PAGE: u64 = 64 << 10;

@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Something that was not as before.
 #[derive(Debug)]
 pub(super) struct RestoredFile {
     path: PathBuf,

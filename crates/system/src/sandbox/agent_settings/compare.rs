@@ -25,7 +25,6 @@ pub(super) struct FolderComparison<'b> {
     pub(super) worktrees: &'b [PathBuf],
 }
 
-/// What became of a file.
 pub(super) enum FileComparison {
     Same,
     /// Its agent noted something in it.

@@ -25,7 +25,6 @@ pub(super) struct AgentFolder {
     top: OwnedFd,
 }
 
-/// What was found at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum FileKind {
     File(FileStamp),

@@ -18,7 +18,6 @@ const GRAPHICS: &str = "nvidia";
 
 const DEV: &str = "/dev";
 
-/// Devices that programs may write to.
 pub(in crate::sandbox) fn devices() -> Vec<PathBuf> {
     let entries = fs::read_dir(DEV).into_iter().flatten().flatten();
     let is_open = |entry: &DirEntry| {

@@ -5,7 +5,6 @@
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-/// What is looked for in a folder that is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DividedEntries {
     /// Folders, also behind links.
