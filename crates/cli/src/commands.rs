@@ -5,6 +5,7 @@ pub(crate) mod approve;
 pub(crate) mod cancel;
 pub(crate) mod completions;
 pub(crate) mod config;
+mod control;
 pub(crate) mod demo;
 pub(crate) mod demo_agent;
 pub(crate) mod diff;

@@ -80,9 +80,7 @@ pub(crate) fn recorded_states(
     source: &mut PlanSource,
     path: &Path,
 ) -> Result<HashSet<TaskId>, Failures> {
-    let file = PlanFile::load(path)?;
-    let recorded = StatusFile::read(file.text()).map_err(|error| bad_status(&error, path))?;
-    let recorded = recorded.plan(&Plan::default());
+    let recorded = load_status(path)?.plan(&Plan::default());
     let index = recorded.index();
     for task in &mut source.document.plan.tasks {
         if let Some(position) = index.find(task.id.as_str()) {
@@ -90,6 +88,22 @@ pub(crate) fn recorded_states(
         }
     }
     Ok(recorded.tasks.iter().map(|task| task.id.clone()).collect())
+}
+
+/// The plan with the states of a status file, which is enough by itself; a plan that was named must be there.
+pub(crate) fn recorded_plan(named: Option<&Path>, status: &Path) -> Result<Plan, Failures> {
+    let recorded = load_status(status)?;
+    let written = match PlanSource::load(named) {
+        Ok(source) => source.document.plan,
+        Err(failures) if named.is_some() => return Err(failures),
+        Err(_) => Plan::default(),
+    };
+    Ok(recorded.plan(&written))
+}
+
+fn load_status(path: &Path) -> Result<StatusFile, Failures> {
+    let file = PlanFile::load(path)?;
+    Ok(StatusFile::read(file.text()).map_err(|error| bad_status(&error, path))?)
 }
 
 /// Fails if a status file could not keep what becomes of the chosen tasks.

@@ -12,6 +12,12 @@ pub use task_event::TaskEvent;
 
 use crate::id::TaskId;
 
+/// Why an attempt or a task ended, where its event does not say it.
+pub const INTERRUPTED: &str = "the batch was interrupted";
+pub const CHANGED_NOTHING: &str = "changed nothing and gave no reason";
+pub const TOOK_TOO_LONG: &str = "timed out (task_timeout)";
+pub const DOES_NOT_MERGE: &str = "does not merge cleanly";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Event {

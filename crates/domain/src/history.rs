@@ -12,14 +12,9 @@ pub use attempt_history::{AttemptHistory, AttemptOutcome};
 pub use batch_time::BatchTime;
 
 use crate::batch::Design;
-use crate::event::{BatchEvent, Event, MergeStatus, TaskEvent};
+use crate::event::{BatchEvent, Event, INTERRUPTED, MergeStatus, TaskEvent};
 use crate::id::TaskId;
 use crate::task_status_word::TaskStatusWord;
-
-pub const INTERRUPTED: &str = "the batch was interrupted";
-pub const CHANGED_NOTHING: &str = "changed nothing and gave no reason";
-pub const TOOK_TOO_LONG: &str = "timed out (task_timeout)";
-pub const DOES_NOT_MERGE: &str = "does not merge cleanly";
 
 #[derive(Debug, Clone)]
 pub struct History {

@@ -9,6 +9,9 @@ use pleach_driver::{Entry, Usage};
 
 use pleach_system::text::last_line::last_line;
 
+/// Of a longer line, only the beginning is heard.
+const LONGEST_LINE: usize = 1 << 20;
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentReport {
     pub action: Option<String>,
@@ -83,6 +86,37 @@ impl AgentReport {
         self.hear_spent(pleach.tokens, pleach.usd);
         let action = pleach.action.and_then(|text| last_line(text.as_bytes()));
         self.action = action.or(self.action.take());
+    }
+}
+
+/// What an agent says of itself in a log that is read piece by piece.
+#[derive(Debug, Default)]
+pub struct ReportReader {
+    line: Vec<u8>,
+    /// How many lines ended so far.
+    pub ended: u64,
+    pub said: AgentReport,
+}
+
+impl ReportReader {
+    pub fn take(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = LONGEST_LINE.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                self.said.hear(&self.line);
+                self.line.clear();
+                self.ended += 1;
+            }
+        }
+    }
+
+    /// What was said in all, a last line without an end included.
+    pub fn finish(mut self) -> AgentReport {
+        if !self.line.is_empty() {
+            self.said.hear(&self.line);
+        }
+        self.said
     }
 }
 

@@ -2,13 +2,10 @@
 
 use pleach_domain::event::Rollback;
 use pleach_domain::id::BatchNumber;
-use pleach_engine::control::{Control, ControlOutcome, cancelled};
+use pleach_engine::control::{ControlOutcome, cancelled};
 use pleach_engine::run::{LoopNotice, Prepared};
-use pleach_system::state_folder::StateFolder;
 
-use super::approve::tell_done;
-use super::run::own_program;
-use super::status::find_batch;
+use super::control::ControlledBatch;
 use crate::args::CancelArgs;
 use crate::failure::{Exit, Failures};
 use crate::output::{Reader, one_line, tell_error};
@@ -20,15 +17,9 @@ pub(crate) fn run(arguments: &CancelArgs) -> Result<Exit, Failures> {
 }
 
 fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
-    let state = StateFolder::of_user()?;
-    let program = own_program()?;
     let batch = arguments.batch;
-    let id = find_batch(&state, batch)?;
-    let control = Control {
-        state: &state,
-        batch: id,
-        program: &program,
-    };
+    let controlled = ControlledBatch::find(batch)?;
+    let control = controlled.control();
     let rollback = if arguments.rollback {
         Rollback::Remove
     } else {
@@ -45,8 +36,7 @@ fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
         ControlOutcome::Done { message } => message,
         ControlOutcome::Run(prepared) => end(batch, *prepared)?,
     };
-    tell_done(&state, id, &message, reader)?;
-    Ok(Exit::Success)
+    controlled.tell_done(&message, reader)
 }
 
 /// Brings a batch that nobody runs to its end.

@@ -1,11 +1,8 @@
 //! `pleach land`: brings the result of a batch to the server, or to a local branch.
 
 use pleach_domain::batch::{LandingRequest, LandingResult};
-use pleach_engine::control::Control;
-use pleach_system::state_folder::StateFolder;
 
-use super::run::own_program;
-use super::status::find_batch;
+use super::control::ControlledBatch;
 use super::watch::carry_out;
 use crate::args::LandArgs;
 use crate::failure::{Exit, Failures};
@@ -18,14 +15,8 @@ pub(crate) fn run(arguments: &LandArgs) -> Result<Exit, Failures> {
 }
 
 fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
-    let state = StateFolder::of_user()?;
-    let id = find_batch(&state, arguments.batch)?;
-    let control = Control {
-        state: &state,
-        batch: id,
-        program: &own_program()?,
-    };
-    let mut prepared = control.land(LandingRequest {
+    let batch = ControlledBatch::find(arguments.batch)?;
+    let mut prepared = batch.control().land(LandingRequest {
         into: arguments.into.clone(),
         despite_findings: arguments.despite_findings,
         unproved: arguments.unproved,

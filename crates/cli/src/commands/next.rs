@@ -4,8 +4,6 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::graph::Graph;
 use pleach_domain::next::{NextRules, Offer, RuleUse, next};
 use pleach_domain::plan::Plan;
-use pleach_engine::plan_file::PlanFile;
-use pleach_formats::StatusFile;
 use pleach_log::outlook::Recall;
 use serde::Serialize;
 
@@ -13,7 +11,7 @@ use crate::args::NextArgs;
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::PlanSource;
-use crate::plan_states::{bad_status, recall_states};
+use crate::plan_states::{recall_states, recorded_plan};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -74,15 +72,8 @@ fn load(arguments: &NextArgs) -> Result<(Plan, String), Failures> {
         let name = source.name();
         return Ok((source.document.plan, name));
     };
-    let file = PlanFile::load(status)?;
-    let recorded = StatusFile::read(file.text()).map_err(|error| bad_status(&error, status))?;
-    // A status file is enough by itself; a plan that was named must be there.
-    let written = match PlanSource::load(arguments.plan.as_deref()) {
-        Ok(source) => source.document.plan,
-        Err(failures) if arguments.plan.is_some() => return Err(failures),
-        Err(_) => Plan::default(),
-    };
-    Ok((recorded.plan(&written), status.display().to_string()))
+    let plan = recorded_plan(arguments.plan.as_deref(), status)?;
+    Ok((plan, status.display().to_string()))
 }
 
 fn print(graph: &Graph<'_>, offers: &[Offer]) {

@@ -1,12 +1,7 @@
 //! `pleach progress`: how far the plan is, phase by phase, and when it may be done.
 
-use std::path::Path;
-
-use pleach_domain::plan::Plan;
 use pleach_engine::config::{Config, Settings};
-use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use::project_folder;
-use pleach_formats::StatusFile;
 use pleach_log::database::Database;
 use pleach_log::outlook::{Outlook, OutlookInput};
 use pleach_log::scope::Scope;
@@ -19,7 +14,7 @@ use crate::draw::bars::draw;
 use crate::failure::{Exit, Failures};
 use crate::output::{self, Reader};
 use crate::plan_source::{PlanSource, current_folder};
-use crate::plan_states::bad_status;
+use crate::plan_states::recorded_plan;
 use crate::terminal;
 
 pub(crate) fn run(arguments: &ProgressArgs) -> Result<Exit, Failures> {
@@ -66,7 +61,7 @@ fn show(arguments: &ProgressArgs) -> Result<Exit, Failures> {
 
 fn look(arguments: &ProgressArgs, sight: &BatchSource, scope: &Scope) -> Result<Outlook, Failures> {
     let (plan, path) = if let Some(status) = &arguments.status {
-        (recorded(arguments, status)?, None)
+        (recorded_plan(arguments.plan.as_deref(), status)?, None)
     } else {
         let source = PlanSource::load(arguments.plan.as_deref())?;
         (source.document.plan, Some(source.path))
@@ -82,16 +77,4 @@ fn look(arguments: &ProgressArgs, sight: &BatchSource, scope: &Scope) -> Result<
         at_once: settings.turns(plan.tasks.len()).slots(),
     };
     Ok(Outlook::compute(&plan, &setting)?)
-}
-
-/// The plan with the states of a status file.
-fn recorded(arguments: &ProgressArgs, status: &Path) -> Result<Plan, Failures> {
-    let file = PlanFile::load(status)?;
-    let recorded = StatusFile::read(file.text()).map_err(|error| bad_status(&error, status))?;
-    let written = match PlanSource::load(arguments.plan.as_deref()) {
-        Ok(source) => source.document.plan,
-        Err(failures) if arguments.plan.is_some() => return Err(failures),
-        Err(_) => Plan::default(),
-    };
-    Ok(recorded.plan(&written))
 }

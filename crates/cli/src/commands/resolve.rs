@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::task_state::Ending;
-use pleach_engine::control::{Control, ControlOutcome};
+use pleach_engine::control::ControlOutcome;
 use pleach_engine::resolve::{
     OpenedConflict, Resolution, ResolutionStart, ResolveError, ResolvedConflict,
 };
@@ -17,8 +17,8 @@ use pleach_system::text::causes::with_causes;
 use pleach_system::text::shell_words::quoted;
 use serde_json::json;
 
-use super::approve::tell_done;
-use super::run::{exit, own_program, start_detached};
+use super::control::ControlledBatch;
+use super::run::{exit, start_detached};
 use super::status::find_batch;
 use super::watch::carry_out;
 use super::weave::in_words;
@@ -140,7 +140,7 @@ impl ResolveSession<'_> {
     }
 
     fn finish(&self) -> Result<Exit, Failures> {
-        let program = own_program()?;
+        let batch = ControlledBatch::new(self.state.clone(), self.id)?;
         if self.arguments.in_background {
             detach::leave_terminal();
         }
@@ -151,21 +151,15 @@ impl ResolveSession<'_> {
                 "note: changes to {path} are left out: it is the plan file\n"
             ));
         }
-        let batch = self.id;
-        let control = Control {
-            state: self.state,
-            batch,
-            program: &program,
-        };
-        match control.resolve(&self.arguments.task, &resolved)? {
+        match batch.control().resolve(&self.arguments.task, &resolved)? {
             ControlOutcome::Done { message } => {
-                tell_done(self.state, batch, &message, self.reader)?;
+                batch.tell_done(&message, self.reader)?;
                 self.outcome()
             }
             ControlOutcome::Run(prepared) if self.arguments.detach => {
                 // It lets go of the batch, for whoever goes on in the background.
                 drop(prepared);
-                start_detached(self.state, &program, &[], self.reader)
+                start_detached(self.state, &batch.program, &[], self.reader)
             }
             ControlOutcome::Run(prepared) => self.go_on(*prepared, &resolved),
         }

@@ -1,13 +1,12 @@
 //! `pleach stop`: has a batch finish what runs and start nothing new.
 
-use pleach_engine::control::{Control, ControlOutcome, stopped};
+use pleach_engine::control::{ControlOutcome, stopped};
 use pleach_log::database::{BatchScope, Database};
 use pleach_log::scope::Scope;
 use pleach_system::state_folder::StateFolder;
 
-use super::approve::tell_done;
 use super::cancel::end;
-use super::run::own_program;
+use super::control::ControlledBatch;
 use super::status::find_batch;
 use crate::args::StopArgs;
 use crate::failure::{Exit, Failure, Failures};
@@ -25,11 +24,8 @@ fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
         Some(batch) => find_batch(&state, batch)?,
         None => last_open(&state)?,
     };
-    let control = Control {
-        state: &state,
-        batch: id,
-        program: &own_program()?,
-    };
+    let batch = ControlledBatch::new(state, id)?;
+    let control = batch.control();
     let message = match control.stop()? {
         ControlOutcome::Done { message } => message,
         ControlOutcome::Run(prepared) => {
@@ -37,8 +33,7 @@ fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
             stopped(control.number())
         }
     };
-    tell_done(&state, id, &message, reader)?;
-    Ok(Exit::Success)
+    batch.tell_done(&message, reader)
 }
 
 fn last_open(state: &StateFolder) -> Result<u32, Failures> {

@@ -5,7 +5,7 @@
 use super::decide::{fell_back, of_task};
 use super::{Batch, BatchTask, Fallback, Spent};
 use crate::choice::NoChanges;
-use crate::event::{Event, TaskEvent};
+use crate::event::{CHANGED_NOTHING, Event, TaskEvent};
 use crate::id::TaskId;
 use crate::task_state::{Commit, TaskState};
 
@@ -99,7 +99,7 @@ impl Batch {
                 TaskEvent::AskedAgain
             }
             AttemptEnding::Unchanged(_) => TaskEvent::Failed {
-                error: crate::history::CHANGED_NOTHING.to_owned(),
+                error: CHANGED_NOTHING.to_owned(),
             },
             AttemptEnding::Failed(error) => self.failed(position, error, chance),
             AttemptEnding::Stopped | AttemptEnding::Interrupted => TaskEvent::Interrupted,

@@ -4,8 +4,7 @@
 
 use serde::Serialize;
 
-use super::{CHANGED_NOTHING, DOES_NOT_MERGE, INTERRUPTED, TOOK_TOO_LONG};
-use crate::event::TaskEvent;
+use crate::event::{CHANGED_NOTHING, DOES_NOT_MERGE, INTERRUPTED, TOOK_TOO_LONG, TaskEvent};
 use crate::work::{Commit, Spent};
 
 /// One run of an agent on a task.

@@ -10,21 +10,17 @@ use std::time::Duration;
 
 use super::{AttemptContext, Finished};
 use crate::worktree_programs::{AttemptObserver, NotRun, Program, ProgramEnd, WorktreePrograms};
-use pleach_log::agent_report::AgentReport;
+use pleach_log::agent_report::{AgentReport, ReportReader};
 use pleach_log::batch_paths::{LOG, attempt_folder};
 
 /// How often there is a look at the log.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Of a longer line, only the beginning is heard.
-const LONGEST_LINE: usize = 1 << 20;
-
 /// Somebody who reads a log line by line while it is written.
 struct LogListener {
     path: PathBuf,
     file: Option<File>,
-    line: Vec<u8>,
-    said: AgentReport,
+    report: ReportReader,
 }
 
 impl LogListener {
@@ -32,8 +28,7 @@ impl LogListener {
         Self {
             path: log.to_owned(),
             file: None,
-            line: Vec::new(),
-            said: AgentReport::default(),
+            report: ReportReader::default(),
         }
     }
 
@@ -42,35 +37,21 @@ impl LogListener {
         if self.file.is_none() {
             self.file = File::open(&self.path).ok();
         }
-        let before = self.said.clone();
+        let before = self.report.said.clone();
         let mut buffer = vec![0; 64 << 10];
         while let Some(file) = &mut self.file {
             match file.read(&mut buffer) {
                 Ok(0) | Err(_) => break,
-                Ok(length) => self.take(&buffer[..length]),
+                Ok(length) => self.report.take(&buffer[..length]),
             }
         }
-        self.said != before
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LONGEST_LINE.saturating_sub(self.line.len());
-            self.line.extend_from_slice(&piece[..piece.len().min(room)]);
-            if piece.ends_with(b"\n") {
-                self.said.hear(&self.line);
-                self.line.clear();
-            }
-        }
+        self.report.said != before
     }
 
     /// What was said in all, a last line without an end included.
     fn finish(mut self) -> AgentReport {
         self.listen();
-        if !self.line.is_empty() {
-            self.said.hear(&self.line);
-        }
-        self.said
+        self.report.finish()
     }
 }
 
@@ -86,7 +67,7 @@ fn listen_while<T>(
         let ears = std::thread::Builder::new().spawn_scoped(scope, move || {
             while is_over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if listener.listen() {
-                    tell(&listener.said);
+                    tell(&listener.report.said);
                 }
             }
             listener.finish()

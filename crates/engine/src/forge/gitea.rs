@@ -3,8 +3,6 @@
 //! Knows the shapes of their interface, version 1. It opens pull requests without any commit, so that is looked at
 //! before.
 
-use serde_json::json;
-
 use super::client::{Client, Question};
 use super::github::GitHubPullRequest;
 use super::url::{escaped, escaped_path};
@@ -12,7 +10,6 @@ use super::{Forge, ForgeError, ForgeProject, PullRequest, PullRequestDraft};
 
 const LOOKING: &str = "look for a pull request";
 const OPENING: &str = "open a pull request";
-const UPDATING: &str = "update a pull request";
 
 /// Few enough that an answer stays short, whatever people write.
 const PAGE: usize = 20;
@@ -69,12 +66,7 @@ impl Forge for Gitea {
 
     fn create(&self, draft: &PullRequestDraft) -> Result<PullRequest, ForgeError> {
         self.check(draft)?;
-        let body = json!({
-            "title": draft.fitting_title(),
-            "head": draft.head,
-            "base": draft.base,
-            "body": draft.fitting_body(),
-        });
+        let body = GitHubPullRequest::opened(draft);
         let answer = self.client.ask(&Question {
             doing: OPENING,
             method: "POST",
@@ -94,14 +86,7 @@ impl Forge for Gitea {
     }
 
     fn update(&self, there: &PullRequest, draft: &PullRequestDraft) -> Result<(), ForgeError> {
-        let answer = self.client.ask(&Question {
-            doing: UPDATING,
-            method: "PATCH",
-            target: format!("{}/pulls/{}", self.project, there.number),
-            body: Some(&json!({ "body": draft.fitting_body() })),
-        })?;
-        self.client
-            .read::<GitHubPullRequest>(UPDATING, &answer)
-            .map(drop)
+        let target = format!("{}/pulls/{}", self.project, there.number);
+        GitHubPullRequest::update(&self.client, target, draft)
     }
 }

@@ -50,6 +50,30 @@ impl GitHubPullRequest {
     pub(super) fn pull_request(&self, client: &Client) -> Result<PullRequest, ForgeError> {
         client.pull_request(self.number, &self.html_url)
     }
+
+    /// What a request says that opens one.
+    pub(super) fn opened(draft: &PullRequestDraft) -> Value {
+        json!({
+            "title": draft.fitting_title(),
+            "head": draft.head,
+            "base": draft.base,
+            "body": draft.fitting_body(),
+        })
+    }
+
+    pub(super) fn update(
+        client: &Client,
+        target: String,
+        draft: &PullRequestDraft,
+    ) -> Result<(), ForgeError> {
+        let answer = client.ask(&Question {
+            doing: UPDATING,
+            method: "PATCH",
+            target,
+            body: Some(&json!({ "body": draft.fitting_body() })),
+        })?;
+        client.read::<Self>(UPDATING, &answer).map(drop)
+    }
 }
 
 impl GitHub {
@@ -106,12 +130,7 @@ impl Forge for GitHub {
     }
 
     fn create(&self, draft: &PullRequestDraft) -> Result<PullRequest, ForgeError> {
-        let body = json!({
-            "title": draft.fitting_title(),
-            "head": draft.head,
-            "base": draft.base,
-            "body": draft.fitting_body(),
-        });
+        let body = GitHubPullRequest::opened(draft);
         let answer = self.client.ask(&Question {
             doing: OPENING,
             method: "POST",
@@ -126,14 +145,7 @@ impl Forge for GitHub {
     }
 
     fn update(&self, there: &PullRequest, draft: &PullRequestDraft) -> Result<(), ForgeError> {
-        let answer = self.client.ask(&Question {
-            doing: UPDATING,
-            method: "PATCH",
-            target: format!("{}/{}", self.pulls, there.number),
-            body: Some(&json!({ "body": draft.fitting_body() })),
-        })?;
-        self.client
-            .read::<GitHubPullRequest>(UPDATING, &answer)
-            .map(drop)
+        let target = format!("{}/{}", self.pulls, there.number);
+        GitHubPullRequest::update(&self.client, target, draft)
     }
 }

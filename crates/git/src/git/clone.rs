@@ -9,8 +9,7 @@ use super::address::Address;
 use super::credentials::Logins;
 use super::network::FETCHED_WITHIN;
 use super::origin::announced;
-use super::store::{FETCH, Project, REMOTE_HEAD, RemoteProject, home_of, make_home};
-use super::users_config::UsersConfig;
+use super::store::{FETCH, Project, REMOTE_HEAD, home_of, make_home};
 use super::{Call, CallPlace, Git, Store, StoreError};
 
 /// Where branches of the server are noted, as `git clone` does it.
@@ -40,15 +39,7 @@ impl Store {
         // Whoever was at it is gone: only one at a time clones there.
         let _ = fs::remove_dir_all(&part);
         let desk = make_home(&part, Path::new("desk"), b"")?;
-        let config = UsersConfig::read(git.call(CallPlace::Nowhere(&desk)))?;
-        let identity = config.identity();
-        let remote = RemoteProject {
-            address,
-            written,
-            config,
-            object_format: String::new(),
-        };
-        let store = Self::at(git, desk, Project::Remote(remote), identity);
+        let store = Self::of_address(git, desk, address, written)?;
         let tree = part.join("tree");
         store.clone_at(&tree, logins)?;
         fs::rename(&tree, folder).map_err(StoreError::io("move", &tree))?;

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of who asked; the network is used only by the functions that say so.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::address::{Address, BadAddress, UserInfo};
 use super::checkout::Checkout;
@@ -46,15 +46,7 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let (address, written) = Address::parse(address)?;
         let home = make_home(stores, &address.name(), address.as_str().as_bytes())?;
-        let config = UsersConfig::read(git.call(CallPlace::Nowhere(&home)))?;
-        let identity = config.identity();
-        let remote = RemoteProject {
-            address,
-            written,
-            config,
-            object_format: String::new(),
-        };
-        let mut store = Self::at(git, home, Project::Remote(remote), identity);
+        let mut store = Self::of_address(git, home, address, written)?;
         let lock = store.lock("store.lock")?;
         if let Err(error) = store.open_or_clone(logins) {
             // As for a repository nearby.
@@ -64,6 +56,24 @@ impl Store {
         }
         drop(lock);
         Ok(store)
+    }
+
+    /// A store in a home that is there, of which nothing but the address is known so far.
+    pub(super) fn of_address(
+        git: Git,
+        home: PathBuf,
+        address: Address,
+        written: UserInfo,
+    ) -> Result<Self, StoreError> {
+        let config = UsersConfig::read(git.call(CallPlace::Nowhere(&home)))?;
+        let identity = config.identity();
+        let remote = RemoteProject {
+            address,
+            written,
+            config,
+            object_format: String::new(),
+        };
+        Ok(Self::at(git, home, Project::Remote(remote), identity))
     }
 
     fn open_or_clone(&mut self, logins: &Logins) -> Result<(), StoreError> {

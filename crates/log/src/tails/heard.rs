@@ -4,10 +4,8 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
-use crate::agent_report::AgentReport;
+use crate::agent_report::{AgentReport, ReportReader};
 
-/// Of a longer line, only the beginning is heard.
-const LONGEST_LINE: usize = 1 << 20;
 /// What is read at one look at most, so that one log does not keep the others waiting.
 const MOST_AT_ONCE: u64 = 4 << 20;
 
@@ -16,9 +14,7 @@ pub(super) struct HeardLog {
     path: PathBuf,
     attempt: u32,
     read: u64,
-    total: u64,
-    line: Vec<u8>,
-    said: AgentReport,
+    report: ReportReader,
 }
 
 impl HeardLog {
@@ -27,9 +23,7 @@ impl HeardLog {
             path,
             attempt,
             read: 0,
-            total: 0,
-            line: Vec::new(),
-            said: AgentReport::default(),
+            report: ReportReader::default(),
         }
     }
 
@@ -39,11 +33,11 @@ impl HeardLog {
 
     /// How many lines ended so far.
     pub(super) fn total(&self) -> u64 {
-        self.total
+        self.report.ended
     }
 
     pub(super) fn said(&self) -> &AgentReport {
-        &self.said
+        &self.report.said
     }
 
     /// Reads what is new; tells whether another line ended.
@@ -52,10 +46,10 @@ impl HeardLog {
         if size <= self.read {
             return false;
         }
-        let before = self.total;
+        let before = self.report.ended;
         // Tried again at the next look.
         let _ = self.read_on();
-        self.total != before
+        self.report.ended != before
     }
 
     fn read_on(&mut self) -> std::io::Result<()> {
@@ -69,19 +63,7 @@ impl HeardLog {
                 return Ok(());
             }
             self.read += length as u64;
-            self.take(&buffer[..length]);
-        }
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LONGEST_LINE.saturating_sub(self.line.len());
-            self.line.extend_from_slice(&piece[..piece.len().min(room)]);
-            if piece.ends_with(b"\n") {
-                self.said.hear(&self.line);
-                self.line.clear();
-                self.total += 1;
-            }
+            self.report.take(&buffer[..length]);
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use pleach_domain::batch::BatchTask;
-use pleach_domain::history::{DOES_NOT_MERGE, TOOK_TOO_LONG, TaskHistory};
+use pleach_domain::event::{DOES_NOT_MERGE, TOOK_TOO_LONG};
+use pleach_domain::history::TaskHistory;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::standing::{BoardColumn, Standing, TaskAction};
 use pleach_domain::task_state::{Ending, TaskOutcome, TaskState, TaskWord};

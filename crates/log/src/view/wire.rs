@@ -3,8 +3,10 @@
 //! The names are an interface; what is told by people's words is made elsewhere.
 
 use pleach_domain::batch::{Design, Progress};
-use pleach_domain::event::{BatchEvent, Event, PredictedConflict, TaskEvent};
-use pleach_domain::history::{CHANGED_NOTHING, DOES_NOT_MERGE, INTERRUPTED, TOOK_TOO_LONG};
+use pleach_domain::event::{
+    BatchEvent, CHANGED_NOTHING, DOES_NOT_MERGE, Event, INTERRUPTED, PredictedConflict,
+    TOOK_TOO_LONG, TaskEvent,
+};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_git::git::task_segments;
 use pleach_system::text::moment::rfc3339;
