@@ -56,19 +56,19 @@ pub struct Operator<'a> {
 pub struct StartedBatch {
     #[serde(flatten)]
     batch: BatchView,
-    /// What is odd and stopped nothing.
+    /// Warnings; they did not keep the batch from starting.
     warnings: Vec<Warning>,
 }
 
-/// Where the result shall go.
+/// Options of a landing.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LandingWish {
-    /// A local branch that is fast-forwarded, instead of a push and a pull request
+    /// A local branch to fast-forward instead of pushing and opening a pull request
     into: Option<String>,
-    /// Land it without a proof, and run no tests
+    /// Whether to land without a proof; no tests are run
     unproved: bool,
-    /// Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+    /// Whether a person confirmed the push to the address of a `push_unconfirmed` error
     confirm_push: bool,
 }
 

@@ -2062,20 +2062,20 @@ export interface components {
          * @enum {string}
          */
         Landing: "pr" | "push" | "local" | "none";
-        /** @description Where the result shall go. */
+        /** @description Options of a landing. */
         LandingWish: {
             /**
-             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @description Whether a person confirmed the push to the address of a `push_unconfirmed` error
              * @default false
              */
             confirmPush?: boolean;
             /**
-             * @description A local branch that is fast-forwarded, instead of a push and a pull request
+             * @description A local branch to fast-forward instead of pushing and opening a pull request
              * @default null
              */
             into?: string | null;
             /**
-             * @description Land it without a proof, and run no tests
+             * @description Whether to land without a proof; no tests are run
              * @default false
              */
             unproved?: boolean;
@@ -2730,7 +2730,7 @@ export interface components {
         };
         /** @description A batch that was started. */
         StartedBatch: components["schemas"]["BatchView"] & {
-            /** @description What is odd and stopped nothing. */
+            /** @description Warnings; they did not keep the batch from starting. */
             warnings: components["schemas"]["Warning"][];
         };
         /**
