@@ -17,7 +17,11 @@ pub(crate) fn git(folder: &Path) -> Command {
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_MERGE_AUTOEDIT", "no");
+        .env("GIT_MERGE_AUTOEDIT", "no")
+        // Each commit starts two more gits otherwise, to find that nothing is to be packed.
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "maintenance.auto")
+        .env("GIT_CONFIG_VALUE_0", "false");
     for role in ["AUTHOR", "COMMITTER"] {
         command
             .env(format!("GIT_{role}_NAME"), "Tess Tester")

@@ -3,7 +3,7 @@
 //! Agents write to folders that our git works in. A link that one of them plants there leads git nowhere: the kernel
 //! keeps it within these bounds, whatever holds the agents. Knows nothing of what is called.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -214,6 +214,14 @@ struct Readable {
     paths: Vec<PathBuf>,
     /// The folders that were divided, and how they were.
     seen: Vec<(PathBuf, Option<FolderStamp>)>,
+    own: OwnFolders,
+}
+
+/// Where the user's home folder and ours really are.
+#[derive(Debug, PartialEq, Eq)]
+struct OwnFolders {
+    home: Option<PathBuf>,
+    state: Option<PathBuf>,
 }
 
 /// What differs once something came into a folder or went: device, number and date.
@@ -245,35 +253,45 @@ impl Readable {
             ReadScope::System | ReadScope::Settings => &[],
             ReadScope::Servers => &LOGINS,
         };
+        let own = OwnFolders::find();
         let mut closed = keys_but(open);
-        closed.extend(state());
+        closed.extend(own.state.clone());
         let mut paths = Vec::new();
         if reach == ReadScope::System {
-            let whole = [home(), state()].into_iter().flatten();
-            closed.extend(whole.filter_map(|path| top_folder(&path)));
+            closed.extend(own.paths().filter_map(top_folder));
             closed.extend(NO_PROGRAMS.map(PathBuf::from));
             paths.extend(NEEDED.map(PathBuf::from));
         }
         // Both may come to be, or change, by a name that is not the real one.
-        let named: Vec<PathBuf> = [named_home(), named_state()]
-            .into_iter()
-            .flatten()
-            .collect();
-        let above = closed.iter().flat_map(|closed| closed.ancestors().skip(1));
-        let mut seen: Vec<&Path> = named.iter().flat_map(|path| path.ancestors()).collect();
-        seen.extend(above);
-        seen.sort_unstable();
-        seen.dedup();
+        let named = [named_home(), named_state()];
+        let mut seen = HashSet::new();
+        for path in named.iter().flatten() {
+            note_all_above(Some(path), &mut seen);
+        }
+        for path in &closed {
+            note_all_above(path.parent(), &mut seen);
+        }
+        if reach == ReadScope::System {
+            // All of it is closed there, and others make files in it all the time: nothing depends on what else it holds.
+            let holds_us = |path: &Path| {
+                let home = [&own.home, &named[0]].into_iter().flatten();
+                let state = [&own.state, &named[1]].into_iter().flatten();
+                home.clone()
+                    .any(|home| home != path && home.starts_with(path))
+                    || state.clone().any(|state| state.starts_with(path))
+            };
+            seen.retain(|path| path.parent().is_none() || !holds_us(path));
+        }
         // Before the look itself, which so is never newer than it seems.
         let seen = seen.iter().map(|path| (path.to_path_buf(), stamp(path)));
         let seen = seen.collect();
         let closed: Vec<&Path> = closed.iter().map(PathBuf::as_path).collect();
         open_around(Path::new("/"), &closed, &mut paths);
-        Self { paths, seen }
+        Self { paths, seen, own }
     }
 
     fn is_valid(&self) -> bool {
-        self.seen.iter().all(|(path, was)| stamp(path) == *was)
+        self.own == OwnFolders::find() && self.seen.iter().all(|(path, was)| stamp(path) == *was)
     }
 
     fn is_settled(&self) -> bool {
@@ -284,6 +302,30 @@ impl Readable {
             (seconds, nanoseconds) < (whole, i64::from(before.subsec_nanos()))
         };
         self.seen.iter().all(|(_, stamp)| stamp.is_none_or(is_old))
+    }
+}
+
+impl OwnFolders {
+    fn find() -> Self {
+        Self {
+            home: home(),
+            state: state(),
+        }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.home, &self.state]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+    }
+}
+
+/// Notes a folder with all above it; above one that was noted, all are.
+fn note_all_above<'p>(folder: Option<&'p Path>, noted: &mut HashSet<&'p Path>) {
+    let mut folder = folder;
+    while let Some(path) = folder.filter(|path| noted.insert(path)) {
+        folder = path.parent();
     }
 }
 
@@ -317,171 +359,4 @@ fn stamp(folder: &Path) -> Option<FolderStamp> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use pleach_testkit::TestRepo;
-
-    use super::*;
-    use crate::git::{Call, CallPlace, Git, Store};
-
-    struct Scene {
-        repo: TestRepo,
-        store: Store,
-    }
-
-    impl Scene {
-        fn new() -> Self {
-            let repo = TestRepo::new();
-            let stores = repo.beside("stores");
-            let store = Store::open(Git::find().unwrap(), &stores, repo.path()).unwrap();
-            fs::create_dir(repo.beside("outside")).unwrap();
-            fs::write(repo.beside("outside/precious"), "mine\n").unwrap();
-            Self { repo, store }
-        }
-
-        /// Puts a link in the place of something in the store.
-        fn plant(&self, place: &str, target: &str) {
-            let place = self.store.git_dir().join(place);
-            let _ = fs::remove_dir_all(&place);
-            let _ = fs::remove_file(&place);
-            fs::create_dir_all(place.parent().unwrap()).unwrap();
-            symlink(self.repo.beside(target), place).unwrap();
-        }
-
-        /// Checks that a call fails for want of permission, and that nothing came of it outside.
-        #[track_caller]
-        fn check_stays_inside(&self, call: Call) {
-            let why = call.output().unwrap_err().to_string();
-            assert!(why.contains("ermission"), "{why}");
-            let outside = self.repo.beside("outside");
-            let names = fs::read_dir(&outside).unwrap().flatten();
-            let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
-            assert_eq!(names, ["precious"]);
-            let text = fs::read_to_string(outside.join("precious")).unwrap();
-            assert_eq!(text, "mine\n");
-        }
-    }
-
-    #[test]
-    fn git_writes_no_file_that_a_planted_link_leads_to() {
-        if !holds_our_own() {
-            return;
-        }
-        let head = |scene: &Scene| scene.repo.head();
-        let update = |scene: &Scene, name: &str| {
-            let words = ["update-ref", name, &head(scene)];
-            scene.store.call().args(words)
-        };
-        let scene = Scene::new();
-        scene.plant("logs/refs/heads", "outside");
-        scene.check_stays_inside(update(&scene, "refs/heads/x"));
-        scene.plant("logs/refs/tags/x", "outside/precious");
-        scene.check_stays_inside(update(&scene, "refs/tags/x"));
-        scene.plant("refs/notes", "outside");
-        scene.check_stays_inside(update(&scene, "refs/notes/x"));
-
-        let scene = Scene::new();
-        scene.plant("packed-refs", "outside/precious");
-        fs::write(scene.repo.beside("outside/precious"), "").unwrap();
-        let pack = scene.store.call().args(["pack-refs", "--all"]);
-        assert!(
-            pack.output()
-                .unwrap_err()
-                .to_string()
-                .contains("Permission denied")
-        );
-        assert!(!scene.repo.beside("outside/precious.lock").exists());
-        assert_eq!(
-            fs::read(scene.repo.beside("outside/precious")).unwrap(),
-            b""
-        );
-
-        let scene = Scene::new();
-        for number in 0..=u8::MAX {
-            scene.plant(&format!("objects/{number:02x}"), "outside");
-        }
-        let write = ["hash-object", "-w", "--stdin"];
-        scene.check_stays_inside(scene.store.call().args(write).stdin("new\n"));
-    }
-
-    #[test]
-    fn a_checkout_writes_to_its_own_folder_and_to_none_that_a_link_leads_to() {
-        if !holds_our_own() {
-            return;
-        }
-        let scene = Scene::new();
-        let tree = scene.repo.beside("tree");
-        fs::create_dir(&tree).unwrap();
-        let scratch = scene.store.scratch().unwrap();
-        let index = scratch.path().join("index");
-        let read_tree = ["read-tree", "-m", "-u", &scene.repo.head()];
-        let call = || scene.store.call().work_tree(&tree).args(read_tree);
-        scene.check_stays_inside(call().index(&index));
-        symlink(scene.repo.beside("outside/index"), &index).unwrap();
-        scene.check_stays_inside(call().writing(&tree).index(&index));
-        fs::remove_file(&index).unwrap();
-        call().writing(&tree).index(&index).output().unwrap();
-        assert_ne!(fs::read_dir(&tree).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_question_to_the_users_repository_changes_nothing_there() {
-        if !holds_our_own() {
-            return;
-        }
-        let scene = Scene::new();
-        let call = || scene.store.git.call(CallPlace::Users(scene.repo.path()));
-        let branch = ["branch", "made"];
-        let why = call().args(branch).output().unwrap_err().to_string();
-        assert!(why.contains("Permission denied"), "{why}");
-        let checkout = scene.store.checkout().unwrap();
-        let writing = checkout.writing_call(&scene.store.git);
-        writing.args(branch).output().unwrap();
-    }
-
-    #[test]
-    fn every_login_that_is_opened_is_closed_otherwise() {
-        let all = keys_but(&[]);
-        for login in LOGINS {
-            assert!(keys_but(&[login]).len() < all.len(), "{login}");
-        }
-    }
-
-    #[test]
-    fn a_local_git_has_neither_the_users_environment_nor_a_way_to_read_it() {
-        let scene = Scene::new();
-        let call = || scene.store.call();
-        let names = |call: Call| {
-            let printed = call.setting("alias.shown=!env").arg("shown");
-            let printed = String::from_utf8(printed.output().unwrap()).unwrap();
-            let names = printed.lines().filter_map(|line| line.split_once('='));
-            let names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
-            names
-        };
-        // Whoever runs the tests sets it.
-        let set = "CARGO_MANIFEST_DIR".to_owned();
-        assert!(names(call().with_servers()).contains(&set));
-        let local = names(call());
-        assert!(!local.contains(&set), "{local:?}");
-        assert!(local.contains(&"PATH".to_owned()), "{local:?}");
-        if holds_our_own() {
-            let read = ["config", "--list", "--file", "/proc/self/environ"];
-            let why = call().args(read).output().unwrap_err().to_string();
-            assert!(why.contains("ermission"), "{why}");
-        }
-    }
-
-    #[test]
-    fn what_is_readable_is_looked_up_again_once_something_came() {
-        let folder = tempfile::tempdir().unwrap();
-        let seen = vec![(folder.path().to_owned(), stamp(folder.path()))];
-        let paths = Vec::new();
-        let readable = Readable { paths, seen };
-        assert!(readable.is_valid() && !readable.is_settled());
-        // Folders are dated by a clock that stands still for a while.
-        thread::sleep(Duration::from_millis(20));
-        fs::write(folder.path().join("new"), "").unwrap();
-        assert!(!readable.is_valid());
-    }
-}
+mod tests;

@@ -243,9 +243,13 @@ impl<'e> User<'e> {
             });
             found.extend(elsewhere);
         }
-        // A link that leads to the place it stands for closes that as well.
-        let behind = found.iter().filter_map(|path| path.canonicalize().ok());
-        let behind: Vec<PathBuf> = behind.filter(|path| !found.contains(path)).collect();
+        // A link that leads to the place it stands for closes that as well. Most are not there, which one look tells.
+        let there = found.iter().filter(|path| path.symlink_metadata().is_ok());
+        let real: Vec<PathBuf> = there.filter_map(|path| path.canonicalize().ok()).collect();
+        let behind: Vec<PathBuf> = real
+            .into_iter()
+            .filter(|path| !found.contains(path))
+            .collect();
         found.extend(behind);
         found
     }
