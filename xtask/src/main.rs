@@ -12,6 +12,7 @@ mod agents;
 mod board;
 mod build_times;
 mod lines;
+mod memory;
 mod nightly;
 mod schemathesis;
 mod tools;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use agents::Agents;
+use memory::step_in_memory;
 use schemathesis::Effort;
 use tools::{DENY, NEXTEST};
 
@@ -141,7 +143,7 @@ fn test() -> Result<(), String> {
     let home = agents::install(Agents::Few)?;
     let mut tests = all_tests()?;
     tests.args(["--filterset", &format!("not {}", agents::NEED_ALL)]);
-    step(tests.env("PLEACH_AGENTS", home))?;
+    step_in_memory(tests.env("PLEACH_AGENTS", home))?;
     schemathesis::run(Effort::Short)?;
     board::try_in_chromium()?;
     let mut docs = Command::new("cargo");
