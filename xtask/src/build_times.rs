@@ -13,7 +13,13 @@ const ROUNDS: usize = 3;
 
 /// What people change, and where it is or was.
 const TYPICAL: [(&str, &[&str]); 6] = [
-    ("the loop", &["crates/engine/src/run/run_loop.rs"]),
+    (
+        "the loop",
+        &[
+            "crates/loop/src/run_loop.rs",
+            "crates/engine/src/run/run_loop.rs",
+        ],
+    ),
     (
         "git",
         &[

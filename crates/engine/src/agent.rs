@@ -26,7 +26,7 @@ pub use choose::{ChosenAgent, NoAgent, choose};
 pub use command::CommandAgent;
 pub use demo::DemoAgent;
 pub(crate) use environment::environment;
-pub(crate) use no_changes::no_changes_needed;
+pub use no_changes::no_changes_needed;
 pub use presence::{LoginState, Presence};
 pub use preset_agent::{DRIVE, PresetAgent};
 pub use verdict::AttemptVerdict;

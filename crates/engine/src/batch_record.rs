@@ -24,71 +24,71 @@ use pleach_log::task_ids::TaskIds;
 use pleach_system::files::stored_path::StoredPath;
 use pleach_system::secrets::Hider;
 
-pub(crate) use attempt_settings::AttemptSettings;
+pub use attempt_settings::AttemptSettings;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct BatchRecord {
-    pub(crate) design: Design,
+pub struct BatchRecord {
+    pub design: Design,
     /// Its tasks, in the order of the design.
-    pub(crate) tasks: Vec<TaskRecord>,
+    pub tasks: Vec<TaskRecord>,
     /// The folder that the user stood in.
     #[serde(with = "pleach_system::files::stored_path")]
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Where its plan is kept; tasks of others say so themselves.
-    pub(crate) plan: PlanOrigin,
+    pub plan: PlanOrigin,
     #[serde(default)]
-    pub(crate) status_file: Option<StoredPath>,
-    pub(crate) base: String,
+    pub status_file: Option<StoredPath>,
+    pub base: String,
     #[serde(flatten)]
-    pub(crate) attempts: AttemptSettings,
+    pub attempts: AttemptSettings,
     /// Whether the worktrees of tasks that did not make it stay.
-    pub(crate) keep_failed: bool,
+    pub keep_failed: bool,
     /// Where worktrees go, if not to the state folder.
-    pub(crate) worktrees: Option<StoredPath>,
-    pub(crate) merge: Strategy,
+    pub worktrees: Option<StoredPath>,
+    pub merge: Strategy,
     #[serde(default)]
-    pub(crate) prove_again: bool,
+    pub prove_again: bool,
     /// What kind of server the project lives on, where its address does not tell.
     #[serde(default)]
-    pub(crate) forge: Option<ForgeKind>,
+    pub forge: Option<ForgeKind>,
     /// The branch of the server that the result is meant for, where the base is one.
     #[serde(default)]
-    pub(crate) target: Option<String>,
+    pub target: Option<String>,
     /// The branch of the user's repository that the base is, if it is one.
     #[serde(default)]
-    pub(crate) base_branch: Option<String>,
+    pub base_branch: Option<String>,
     /// How often coming conflicts are looked for, if at all.
     #[serde(default)]
-    pub(crate) radar: Option<Duration>,
+    pub radar: Option<Duration>,
     /// How branches are named in the user's repository and on the server.
     #[serde(default)]
-    pub(crate) branches: BranchNames,
+    pub branches: BranchNames,
     /// How many agents run over all batches of this user.
-    pub(crate) parallel_limit: usize,
+    pub parallel_limit: usize,
     /// Whether the number of slots follows the machine.
     #[serde(default)]
-    pub(crate) auto_slots: bool,
+    pub auto_slots: bool,
     /// With less free space than this, in bytes, nothing new starts.
     #[serde(default)]
-    pub(crate) min_free_disk: u64,
+    pub min_free_disk: u64,
     #[serde(default)]
-    pub(crate) place: WorkPlace,
+    pub place: WorkPlace,
     /// Work of earlier batches that some of its tasks build on and its base lacks.
     #[serde(default)]
-    pub(crate) earlier: Earlier,
+    pub earlier: Earlier,
     /// The batches that are in its base because a person chose the last one's branch for it.
     #[serde(default)]
-    pub(crate) stands_on: Vec<BuildsOn>,
+    pub stands_on: Vec<BuildsOn>,
 }
 
 impl BatchRecord {
-    pub(crate) fn task_ids(&self, project: &str) -> TaskIds {
+    pub fn task_ids(&self, project: &str) -> TaskIds {
         let tasks = self.tasks.iter();
         let tasks = tasks.map(|task| (&task.id, task.opaque_id.as_deref()));
         TaskIds::of(project, &self.plan.key(), tasks)
     }
 
-    pub(crate) fn plans(&self) -> Vec<&PlanOrigin> {
+    pub fn plans(&self) -> Vec<&PlanOrigin> {
         let mut plans = vec![&self.plan];
         for home in self.tasks.iter().filter_map(|task| task.home.as_ref()) {
             if !plans.contains(&&home.plan) {
@@ -98,7 +98,7 @@ impl BatchRecord {
         plans
     }
 
-    pub(crate) fn home_of<'r>(&'r self, task: &'r TaskRecord) -> (&'r PlanOrigin, &'r TaskId) {
+    pub fn home_of<'r>(&'r self, task: &'r TaskRecord) -> (&'r PlanOrigin, &'r TaskId) {
         match &task.home {
             Some(home) => (&home.plan, &home.key),
             None => (&self.plan, &task.id),
@@ -106,59 +106,59 @@ impl BatchRecord {
     }
 
     /// What a task is called in refs and paths.
-    pub(crate) fn segment(&self, id: &TaskId) -> String {
+    pub fn segment(&self, id: &TaskId) -> String {
         let found = self.tasks.iter().find(|task| task.id == *id);
         segment_of(found.and_then(|task| task.segment.as_deref()), id)
     }
 
-    pub(crate) fn is_in_place(&self) -> bool {
+    pub fn is_in_place(&self) -> bool {
         self.place == WorkPlace::InPlace
     }
 
     /// The batches that its tasks build on and that are not where it is meant to go.
-    pub(crate) fn builds_on(&self) -> Vec<BuildsOn> {
+    pub fn builds_on(&self) -> Vec<BuildsOn> {
         let mut told = self.earlier.told_all();
         told.extend(self.stands_on.iter().cloned());
         told
     }
 
-    pub(crate) fn slots(&self) -> usize {
+    pub fn slots(&self) -> usize {
         self.design.settings.mode.slots()
     }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct TaskRecord {
+pub struct TaskRecord {
     /// Its id in the batch, which is its key in the batch's plan.
-    pub(crate) id: TaskId,
+    pub id: TaskId,
     /// Where it is kept, if not in the batch's plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) home: Option<TaskHome>,
+    pub home: Option<TaskHome>,
     /// What it is called in refs and paths; batches of earlier versions have none.
     #[serde(default)]
-    pub(crate) segment: Option<String>,
+    pub segment: Option<String>,
     /// What programs know it by; batches of earlier versions do not say it.
     #[serde(default)]
-    pub(crate) opaque_id: Option<String>,
-    pub(crate) title: String,
+    pub opaque_id: Option<String>,
+    pub title: String,
     #[serde(default)]
-    pub(crate) details: String,
-    pub(crate) prompt: String,
-    pub(crate) mark: Option<PlanMark>,
+    pub details: String,
+    pub prompt: String,
+    pub mark: Option<PlanMark>,
     /// How far it was on the board, for a task that is kept there.
     #[serde(default)]
-    pub(crate) on_board: Option<TaskStatus>,
+    pub on_board: Option<TaskStatus>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Marking {
+pub enum Marking {
     /// An edit of a plan's file, which is that of the batch if none is named.
     InFile(Option<PathBuf>, Change),
     OnBoard(TaskId, TaskStatus),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct PlanMark {
+pub struct PlanMark {
     identity: Identity,
     /// The text that stood there.
     before: String,
@@ -166,7 +166,7 @@ pub(crate) struct PlanMark {
 }
 
 impl PlanMark {
-    pub(crate) fn read(document: &Document, text: &str, position: usize) -> Option<Self> {
+    pub fn read(document: &Document, text: &str, position: usize) -> Option<Self> {
         Some(Self {
             identity: document.places[position].identity,
             before: document.marker_text(text, position)?,
@@ -177,7 +177,8 @@ impl PlanMark {
 
 impl TaskRecord {
     /// The same without secrets; a title that held one cannot be found in the plan again, so nothing is marked there.
-    pub(crate) fn hidden(self, hider: &Hider) -> Self {
+    #[must_use]
+    pub fn hidden(self, hider: &Hider) -> Self {
         let title = hider.hidden(self.title.clone());
         Self {
             details: hider.hidden(self.details),
@@ -192,7 +193,7 @@ impl TaskRecord {
         }
     }
 
-    pub(crate) fn as_stored(&self) -> BatchTask {
+    pub fn as_stored(&self) -> BatchTask {
         let id = self.id.clone();
         match &self.home {
             None => BatchTask::Own(id),
@@ -204,12 +205,12 @@ impl TaskRecord {
         }
     }
 
-    pub(crate) fn segment(&self) -> String {
+    pub fn segment(&self) -> String {
         segment_of(self.segment.as_deref(), &self.id)
     }
 
     /// That it is in progress, if the plan can say so.
-    pub(crate) fn begun(&self) -> Option<Marking> {
+    pub fn begun(&self) -> Option<Marking> {
         if self.on_board.is_some() {
             return Some(self.now(TaskStatus::InProgress));
         }
@@ -218,7 +219,7 @@ impl TaskRecord {
     }
 
     /// That it is done, if the plan can say so.
-    pub(crate) fn done(&self) -> Option<Marking> {
+    pub fn done(&self) -> Option<Marking> {
         if self.on_board.is_some() {
             return Some(self.now(TaskStatus::Completed));
         }
@@ -227,7 +228,7 @@ impl TaskRecord {
     }
 
     /// What stood there before it began, if that was written over.
-    pub(crate) fn as_before(&self) -> Option<Marking> {
+    pub fn as_before(&self) -> Option<Marking> {
         if let Some(before) = self.on_board {
             return Some(self.now(before));
         }
@@ -236,7 +237,7 @@ impl TaskRecord {
     }
 
     /// What stood there before it was done, for work that was taken back.
-    pub(crate) fn taken_back(&self) -> Option<Marking> {
+    pub fn taken_back(&self) -> Option<Marking> {
         if let Some(before) = self.on_board {
             return Some(self.now(before));
         }

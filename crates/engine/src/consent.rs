@@ -28,7 +28,8 @@ pub use files::SteeringFiles;
 pub use names::Role;
 pub(crate) use names::is_steering;
 pub use pending::PendingConsent;
-pub(crate) use pending::{fingerprint, pending_changes};
+pub use pending::fingerprint;
+pub(crate) use pending::pending_changes;
 pub use shown::ConsentChange;
 
 /// Everything of a project that needs consent before a batch begins.

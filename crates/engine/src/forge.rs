@@ -21,7 +21,7 @@ use self::github::GitHub;
 use self::gitlab::GitLab;
 
 pub use error::ForgeError;
-pub(crate) use project::recognise;
+pub use project::recognise;
 pub use project::{ForgeProject, Unrecognised};
 
 /// How long an answer may take before it counts as lost.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use pleach_system::text::causes::with_causes;
 
 use crate::fault::{Blame, Fault, Faults};
-use crate::run::{Controls, LoopNotice, Prepared, Summary};
+use crate::run::{Controls, LoopNotice, Prepared, RunBatch, Summary};
 
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
@@ -50,6 +50,7 @@ pub struct Host {
 struct HostState {
     batches: Mutex<RunningBatches>,
     fewer: Condvar,
+    run_batch: RunBatch,
     listener: Box<NoticeListener>,
 }
 
@@ -89,18 +90,16 @@ impl Drop for RunningGuard {
     }
 }
 
-impl Default for Host {
-    fn default() -> Self {
-        Self::new(|_, _| {})
-    }
-}
-
 impl Host {
     /// A place for batches; `listener` hears what each of them tells, with its number once it has one.
-    pub fn new(listener: impl Fn(Option<u32>, &LoopNotice<'_>) + Send + Sync + 'static) -> Self {
+    pub fn new(
+        run_batch: RunBatch,
+        listener: impl Fn(Option<u32>, &LoopNotice<'_>) + Send + Sync + 'static,
+    ) -> Self {
         let place = HostState {
             batches: Mutex::default(),
             fewer: Condvar::new(),
+            run_batch,
             listener: Box::new(listener),
         };
         Self {
@@ -268,7 +267,8 @@ impl Running {
     }
 
     fn follow(&self, prepared: Prepared, mut number: Option<u32>, leaving: &RunningGuard) {
-        let ended = prepared.run(&mut |told| {
+        let run_batch = leaving.place.run_batch;
+        let ended = run_batch(prepared, &mut |told| {
             if let LoopNotice::Event(stored) = &told {
                 number = Some(stored.batch);
             }

@@ -335,7 +335,7 @@ pub(crate) fn keep_refs(store: &Store) -> Result<Vec<(String, CommitId)>, GitErr
     refs_below(store, KEEP)
 }
 
-pub(crate) fn refs_below(store: &Store, prefix: &str) -> Result<Vec<(String, CommitId)>, GitError> {
+pub fn refs_below(store: &Store, prefix: &str) -> Result<Vec<(String, CommitId)>, GitError> {
     let list = [
         "for-each-ref",
         "--format=%(objectname)%00%(refname)%00",

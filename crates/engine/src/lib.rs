@@ -1,8 +1,7 @@
-//! Makes it happen: agents, plan files, tests, landing, boards, the loop of a batch.
+//! What a batch needs and what people do to one: agents, configuration, consent, plan files, tests, forges, boards.
 
 pub mod agent;
-mod attempt;
-mod batch_record;
+pub mod batch_record;
 pub mod board;
 pub mod config;
 pub mod consent;
@@ -17,7 +16,6 @@ pub mod gc;
 pub mod host;
 pub mod init;
 pub mod kept;
-pub mod landing;
 pub mod mentioned_files;
 pub mod operator;
 pub mod patch;
@@ -33,4 +31,4 @@ pub mod stored_batch;
 pub mod trial;
 pub mod trust;
 pub mod validate;
-mod worktree_programs;
+pub mod worktree_programs;

@@ -90,7 +90,7 @@ impl PlanFile {
     }
 
     /// Deletes what killed processes left next to the plan and what holds nobody else's text, as soon as it may go.
-    pub(crate) fn clear_leftovers(path: &Path) {
+    pub fn clear_leftovers(path: &Path) {
         aside::sweep_patiently(path);
     }
 

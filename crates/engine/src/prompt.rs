@@ -17,7 +17,7 @@ const NOT_NEEDED: &str = "If you find that nothing has to be changed for this ta
      begins with `NO CHANGES NEEDED:` and says why.";
 
 /// What an agent is asked that changed nothing and did not say why.
-pub(crate) const CHANGED_NOTHING: &str = "You finished without changing any file. If the task needs changes, make them now. If it needs none, end your \
+pub const CHANGED_NOTHING: &str = "You finished without changing any file. If the task needs changes, make them now. If it needs none, end your \
      answer with a line that begins with `NO CHANGES NEEDED:` and says why.";
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -23,7 +23,7 @@ use pleach_system::text::neutral_text::neutral;
 
 use crate::stored_batch::StoredBatch;
 
-pub(crate) use conflict_worktree::ConflictWorktree;
+pub use conflict_worktree::ConflictWorktree;
 pub use error::{LeftMarker, ResolveError};
 use note::{NotedFile, ResolutionNote};
 

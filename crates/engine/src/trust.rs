@@ -16,7 +16,8 @@ use pleach_system::text::shell_words::line;
 use crate::config::{Layers, Settings};
 use crate::consent::in_words;
 
-pub(crate) use push::{may_push, may_push_from_now_on};
+pub(crate) use push::may_push;
+pub use push::may_push_from_now_on;
 
 /// What a project opens: settings of its own file, and the project's folder itself where tasks work in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

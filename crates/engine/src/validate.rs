@@ -67,23 +67,23 @@ pub enum RunEnding {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TestBench<'a> {
-    pub(crate) host: ProgramHost<'a>,
-    pub(crate) tests: &'a Tests,
+pub struct TestBench<'a> {
+    pub host: ProgramHost<'a>,
+    pub tests: &'a Tests,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct TestPlace {
-    pub(crate) tree: PathBuf,
+pub struct TestPlace {
+    pub tree: PathBuf,
     /// The branch of the store that is checked out there.
-    pub(crate) branch: String,
-    pub(crate) folder: PathBuf,
+    pub branch: String,
+    pub folder: PathBuf,
     /// What the command is told besides.
-    pub(crate) said: Vec<(&'static str, OsString)>,
+    pub said: Vec<(&'static str, OsString)>,
 }
 
 impl TestBench<'_> {
-    pub(crate) fn run(
+    pub fn run(
         &self,
         commit: &CommitId,
         place: &TestPlace,
@@ -112,7 +112,7 @@ impl TestBench<'_> {
     }
 
     /// Takes the worktree of a run away, or what is left of it: what tests leave behind is nobody's work.
-    pub(crate) fn clear(&self, commit: &CommitId, place: &TestPlace) -> Result<(), WorktreeError> {
+    pub fn clear(&self, commit: &CommitId, place: &TestPlace) -> Result<(), WorktreeError> {
         let spec = place.worktree(commit);
         let store = self.host.store;
         if let Some(worktree) = Worktree::existing(store, &spec)? {

@@ -21,10 +21,10 @@ use pleach_git::worktree::{Included, Worktree, WorktreeError};
 use pleach_log::agent_report::AgentReport;
 
 /// The environment of a program, or what is added to it.
-pub(crate) type Variables = Vec<(OsString, OsString)>;
+pub type Variables = Vec<(OsString, OsString)>;
 
 /// Hears what programs do while they run, and says when they are to stop.
-pub(crate) trait AttemptObserver: Sync {
+pub trait AttemptObserver: Sync {
     /// Notes a wrapper before it may run anything; says whether it may.
     fn launched(&self, process: &ProcessIdentity) -> bool;
 
@@ -35,20 +35,20 @@ pub(crate) trait AttemptObserver: Sync {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ProgramHost<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) state: &'a StateFolder,
+pub struct ProgramHost<'a> {
+    pub store: &'a Store,
+    pub state: &'a StateFolder,
     /// Ignored files of the user's checkout that every worktree gets.
-    pub(crate) included: &'a Included,
-    pub(crate) wrapper: &'a Path,
-    pub(crate) sandbox: &'a SandboxPolicy,
-    pub(crate) hide: &'a Secrets,
-    pub(crate) grace: Duration,
+    pub included: &'a Included,
+    pub wrapper: &'a Path,
+    pub sandbox: &'a SandboxPolicy,
+    pub hide: &'a Secrets,
+    pub grace: Duration,
 }
 
 /// A worktree with a folder for logs and with ports, held until everything that could listen there has ended.
 #[derive(Debug)]
-pub(crate) struct ProgramPlace<'a> {
+pub struct ProgramPlace<'a> {
     host: ProgramHost<'a>,
     worktree: &'a Worktree,
     folder: &'a Path,
@@ -57,33 +57,33 @@ pub(crate) struct ProgramPlace<'a> {
 
 /// The programs of one worktree, all in the same sandbox.
 #[derive(Debug)]
-pub(crate) struct WorktreePrograms<'a> {
+pub struct WorktreePrograms<'a> {
     place: ProgramPlace<'a>,
     env: Variables,
     sandbox: Sandbox,
 }
 
 #[derive(Debug)]
-pub(crate) struct Program {
-    pub(crate) argv: Vec<OsString>,
+pub struct Program {
+    pub argv: Vec<OsString>,
     /// What it is there for, by which its log and its record are named.
-    pub(crate) role: &'static str,
-    pub(crate) timeout: Duration,
-    pub(crate) stall: Option<Duration>,
-    pub(crate) stdin_file: Option<PathBuf>,
+    pub role: &'static str,
+    pub timeout: Duration,
+    pub stall: Option<Duration>,
+    pub stdin_file: Option<PathBuf>,
     /// How long it alone is asked to stop before everybody is that it started.
-    pub(crate) polite: Option<Duration>,
+    pub polite: Option<Duration>,
 }
 
 #[derive(Debug)]
-pub(crate) struct ProgramEnd {
-    pub(crate) record: ProcessRecord,
-    pub(crate) log: PathBuf,
-    pub(crate) refused: Vec<String>,
+pub struct ProgramEnd {
+    pub record: ProcessRecord,
+    pub log: PathBuf,
+    pub refused: Vec<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotRun {
+pub enum NotRun {
     #[error("its folder could not be made")]
     Folder(#[source] StateFolderError),
     #[error("its ignored files could not be copied")]
@@ -100,7 +100,7 @@ pub(crate) enum NotRun {
 }
 
 impl<'a> ProgramHost<'a> {
-    pub(crate) fn enter(
+    pub fn enter(
         self,
         worktree: &'a Worktree,
         folder: &'a Path,
@@ -117,7 +117,7 @@ impl<'a> ProgramHost<'a> {
 
 impl<'a> ProgramPlace<'a> {
     /// Copies the ignored files that every worktree gets; tells what could not come along.
-    pub(crate) fn copy_included(&self, notes: &mut Vec<String>) -> Result<(), NotRun> {
+    pub fn copy_included(&self, notes: &mut Vec<String>) -> Result<(), NotRun> {
         let copied = self.host.included.copy_into(self.host.store, self.worktree);
         let left_out = copied.map_err(|error| NotRun::Included(Box::new(error)))?;
         notes.extend(left_out.iter().map(ToString::to_string));
@@ -125,7 +125,7 @@ impl<'a> ProgramPlace<'a> {
     }
 
     /// What every program of it is told, besides what these are told.
-    pub(crate) fn told(
+    pub fn told(
         &self,
         mut variables: Vec<(&'static str, OsString)>,
     ) -> Vec<(&'static str, OsString)> {
@@ -141,7 +141,7 @@ impl<'a> ProgramPlace<'a> {
     }
 
     /// Makes the sandbox of programs that get this environment, read these files of ours and belong to that tool.
-    pub(crate) fn enclose(
+    pub fn enclose(
         self,
         mut env: Variables,
         read: &[&Path],
@@ -168,7 +168,7 @@ impl<'a> ProgramPlace<'a> {
 }
 
 impl Program {
-    pub(crate) fn shell(command: &str, role: &'static str, timeout: Duration) -> Self {
+    pub fn shell(command: &str, role: &'static str, timeout: Duration) -> Self {
         Self {
             argv: ["/bin/sh", "-c", command].map(OsString::from).to_vec(),
             role,
@@ -181,7 +181,7 @@ impl Program {
 }
 
 impl WorktreePrograms<'_> {
-    pub(crate) fn run(
+    pub fn run(
         &self,
         program: Program,
         observer: &dyn AttemptObserver,
@@ -210,7 +210,7 @@ impl WorktreePrograms<'_> {
         })
     }
 
-    pub(crate) fn log(&self, role: &str) -> PathBuf {
+    pub fn log(&self, role: &str) -> PathBuf {
         self.place.folder.join(format!("{role}.log"))
     }
 

@@ -49,3 +49,18 @@ pub enum WorkPlace {
 pub fn segment_of(stored: Option<&str>, id: &TaskId) -> String {
     stored.map_or_else(|| ref_segment(id.as_str()), str::to_owned)
 }
+
+/// The folder of what a run said, within that of the batch, by the number of its log.
+pub fn probe_folder(batch: &Path, log: u32) -> PathBuf {
+    batch.join("validation").join(format!("run-{log}"))
+}
+
+/// The highest number of a log that there is.
+pub fn last_probe_log(batch: &Path) -> Option<u32> {
+    let folders = std::fs::read_dir(batch.join("validation")).ok()?;
+    let numbers = folders.flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        name.to_str()?.strip_prefix("run-")?.parse().ok()
+    });
+    numbers.max()
+}

@@ -9,6 +9,7 @@ use pleach_engine::control::Control;
 use pleach_engine::host::Host;
 use pleach_engine::operator::{Consent, Operator};
 use pleach_engine::run::LoopNotice;
+use pleach_engine::run::RunBatch;
 use pleach_system::state_folder::StateFolder;
 use tokio::sync::{Semaphore, watch};
 
@@ -63,13 +64,19 @@ pub(crate) async fn over(mut stopping: watch::Receiver<Stopping>) {
 }
 
 impl App {
-    pub(crate) fn new(state: StateFolder, program: PathBuf, consent: Consent, door: Door) -> Self {
+    pub(crate) fn new(
+        state: StateFolder,
+        program: PathBuf,
+        run_batch: RunBatch,
+        consent: Consent,
+        door: Door,
+    ) -> Self {
         Self(Arc::new(AppState {
             versions: Versions::asked_by(program.clone()),
             state,
             program,
             consent,
-            host: Host::new(log_note),
+            host: Host::new(run_batch, log_note),
             door: Arc::new(door),
             counts: Counts::default(),
             began: Instant::now(),

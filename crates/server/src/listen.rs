@@ -18,6 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use pleach_engine::fault::{Blame, Fault, Faults};
 use pleach_engine::operator::Consent;
+use pleach_engine::run::RunBatch;
 use pleach_system::pace::paced;
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::causes::with_causes;
@@ -49,6 +50,8 @@ pub struct Options {
     pub state: StateFolder,
     /// Pleach's own program, which git calls back and which wraps agents.
     pub program: PathBuf,
+    /// What runs its batches.
+    pub run_batch: RunBatch,
     /// The repository to serve from the start, if any.
     pub repository: Option<PathBuf>,
     /// The address to listen at; none means this machine only.
@@ -110,7 +113,13 @@ impl Service {
         let token = Token::load_or_create(options.state.path())?;
         let hosts = Hosts::new(address.port(), &options.allow_hosts);
         let door = Door::new(token, hosts);
-        let app = App::new(options.state, options.program, options.consent, door);
+        let app = App::new(
+            options.state,
+            options.program,
+            options.run_batch,
+            options.consent,
+            door,
+        );
         if let Some(repository) = &options.repository {
             welcome(&app, repository);
         }

@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use pleach_engine::agent::{LoginState, NoAgent, Presence, Versions, choose};
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::plan_in_use::project_folder;
+use pleach_engine::run::RunBatch;
 use pleach_log::database::{AgentPause, Database};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::moment::{clock_time, rfc3339};
@@ -30,9 +31,9 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 
-pub(crate) fn run(arguments: &AgentsArgs) -> Result<Exit, Failures> {
+pub(crate) fn run(arguments: &AgentsArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     let (answer, json) = match &arguments.action {
-        Some(AgentsAction::Test(wanted)) => (trial::run(wanted), wanted.json),
+        Some(AgentsAction::Test(wanted)) => (trial::run(wanted, run_batch), wanted.json),
         Some(AgentsAction::Resume(wanted)) => (resume(wanted), wanted.json),
         None => (list(arguments.json), arguments.json),
     };

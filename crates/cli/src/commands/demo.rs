@@ -8,6 +8,7 @@ use pleach_domain::task_state::Ending;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
+use pleach_engine::run::RunBatch;
 use pleach_engine::run::{RunRequest, Summary, WorkPlace, prepare};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::shell_words::quoted;
@@ -34,7 +35,7 @@ const EXPECTED: [&str; 10] = [
 ];
 
 /// Makes the repository, runs its plan and says where to look.
-pub(crate) fn run() -> Result<Exit, Failures> {
+pub(crate) fn run(run_batch: RunBatch) -> Result<Exit, Failures> {
     let trouble = |what: &str, error: &dyn std::error::Error| {
         let message = format!("could not {what}: {error}");
         Failures::from(
@@ -53,7 +54,7 @@ pub(crate) fn run() -> Result<Exit, Failures> {
     let shown = PreviewInput::new(&request, WorkPlace::Worktrees);
     let agent = request.agent.agent(&request.program);
     shown.preview(&*agent, &HashMap::new()).print();
-    let summary = follow(prepare(request)?, Reader::Person, |_| {})?;
+    let summary = follow(prepare(request)?, run_batch, Reader::Person, |_| {})?;
     summary::print(&summary);
     tell(format_args!(
         "\nThe conflict, the failing tests, the failed task and the blocked one are part of the demo.\n\

@@ -1,6 +1,7 @@
 //! `pleach land`: brings the result of a batch to the server, or to a local branch.
 
 use pleach_domain::batch::{LandingRequest, LandingResult};
+use pleach_engine::run::RunBatch;
 
 use super::control::ControlledBatch;
 use super::watch::carry_out;
@@ -9,12 +10,12 @@ use crate::failure::{Exit, Failures};
 use crate::output::Reader;
 use crate::push_consent::{self, PushConsent, PushQuestion};
 
-pub(crate) fn run(arguments: &LandArgs) -> Result<Exit, Failures> {
+pub(crate) fn run(arguments: &LandArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
-    land(arguments, reader).map_err(|failures| failures.told_to(reader))
+    land(arguments, run_batch, reader).map_err(|failures| failures.told_to(reader))
 }
 
-fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
+fn land(arguments: &LandArgs, run_batch: RunBatch, reader: Reader) -> Result<Exit, Failures> {
     let batch = ControlledBatch::find(arguments.batch)?;
     let mut prepared = batch.control().land(LandingRequest {
         into: arguments.into.clone(),
@@ -36,7 +37,7 @@ fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
     if push_consent::obtain(&mut prepared, &asking, reader)? == PushConsent::Refused {
         return Ok(Exit::Success);
     }
-    let summary = carry_out(*prepared, reader, |_| {})?;
+    let summary = carry_out(*prepared, run_batch, reader, |_| {})?;
     Ok(match summary.landed {
         Some(LandingResult::Landed) => Exit::Success,
         _ if summary.landing_was_stopped => Exit::Interrupted,

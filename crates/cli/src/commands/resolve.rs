@@ -8,7 +8,7 @@ use pleach_engine::control::ControlOutcome;
 use pleach_engine::resolve::{
     OpenedConflict, Resolution, ResolutionStart, ResolveError, ResolvedConflict,
 };
-use pleach_engine::run::{Prepared, Summary};
+use pleach_engine::run::{Prepared, RunBatch, Summary};
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::Database;
 use pleach_system::detach;
@@ -33,7 +33,7 @@ const DIM: Style = Style::new().dimmed();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 
 /// Does what the flags say; without one, lays the conflict out.
-pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
+pub(crate) fn run(arguments: &ResolveArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     let answer = StateFolder::of_user()
         .map_err(Failures::from)
@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
                 state: &state,
                 id: find_batch(&state, arguments.batch)?,
                 arguments,
+                run_batch,
                 reader,
             };
             if arguments.done {
@@ -59,6 +60,7 @@ struct ResolveSession<'a> {
     state: &'a StateFolder,
     id: u32,
     arguments: &'a ResolveArgs,
+    run_batch: RunBatch,
     reader: Reader,
 }
 
@@ -167,7 +169,7 @@ impl ResolveSession<'_> {
 
     /// Runs the batch to its end, with the result in it.
     fn go_on(&self, prepared: Prepared, resolved: &ResolvedConflict) -> Result<Exit, Failures> {
-        let summary = carry_out(prepared, self.reader, |number| {
+        let summary = carry_out(prepared, self.run_batch, self.reader, |number| {
             if self.arguments.in_background {
                 detach::announce(&number.to_string());
             }

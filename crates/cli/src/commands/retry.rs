@@ -1,6 +1,7 @@
 //! `pleach retry`: tries tasks again that did not make it.
 
 use pleach_engine::control::ControlOutcome;
+use pleach_engine::run::RunBatch;
 use pleach_system::detach;
 
 use super::control::ControlledBatch;
@@ -10,12 +11,12 @@ use crate::args::RetryArgs;
 use crate::failure::{Exit, Failures};
 use crate::output::Reader;
 
-pub(crate) fn run(arguments: &RetryArgs) -> Result<Exit, Failures> {
+pub(crate) fn run(arguments: &RetryArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
-    retry(arguments, reader).map_err(|failures| failures.told_to(reader))
+    retry(arguments, run_batch, reader).map_err(|failures| failures.told_to(reader))
 }
 
-fn retry(arguments: &RetryArgs, reader: Reader) -> Result<Exit, Failures> {
+fn retry(arguments: &RetryArgs, run_batch: RunBatch, reader: Reader) -> Result<Exit, Failures> {
     if arguments.in_background {
         detach::leave_terminal();
     }
@@ -28,7 +29,7 @@ fn retry(arguments: &RetryArgs, reader: Reader) -> Result<Exit, Failures> {
             start_detached(&batch.state, &batch.program, &[], reader)
         }
         ControlOutcome::Run(prepared) => {
-            let summary = carry_out(*prepared, reader, |number| {
+            let summary = carry_out(*prepared, run_batch, reader, |number| {
                 if arguments.in_background {
                     detach::announce(&number.to_string());
                 }

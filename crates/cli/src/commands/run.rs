@@ -13,6 +13,7 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_engine::config::Settings;
 use pleach_engine::plan_in_use::project_folder;
+use pleach_engine::run::RunBatch;
 use pleach_engine::run::{
     Prepared, Proofs, RunError, RunRequest, Summary, WorkPlace, interrupted, rehearse, take_up,
 };
@@ -38,11 +39,12 @@ use crate::preview::PreviewInput;
 use crate::questions::asks;
 use crate::rehearsal;
 
-pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
-    start(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
+pub(crate) fn run(arguments: &RunArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
+    start(arguments, run_batch)
+        .map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
-fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
+fn start(arguments: &RunArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     let state = if arguments.dry_run {
         StateFolder::imagined()?
     } else {
@@ -50,6 +52,7 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     };
     let place = Place::of(
         state,
+        run_batch,
         Reader::from_flag(arguments.json),
         arguments.in_background,
     )?;
@@ -68,10 +71,15 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     place.fresh(arguments, settings, &resumed)
 }
 
-pub(crate) fn resume(arguments: &ResumeArgs) -> Result<Exit, Failures> {
+pub(crate) fn resume(arguments: &ResumeArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
     let resumed = || {
-        let place = Place::of(StateFolder::of_user()?, reader, arguments.in_background)?;
+        let place = Place::of(
+            StateFolder::of_user()?,
+            run_batch,
+            reader,
+            arguments.in_background,
+        )?;
         place.resume(arguments.batch, arguments.detach)
     };
     resumed().map_err(|failures: Failures| failures.told_to(reader))
@@ -81,6 +89,7 @@ struct Place {
     folder: PathBuf,
     state: StateFolder,
     program: PathBuf,
+    run_batch: RunBatch,
     reader: Reader,
     /// Whether somebody waits to hear the number of a batch.
     in_background: bool,
@@ -88,7 +97,12 @@ struct Place {
 
 impl Place {
     /// The place that the user stands in, or the one of a run in the background, which leaves the terminal.
-    fn of(state: StateFolder, reader: Reader, in_background: bool) -> Result<Self, Failures> {
+    fn of(
+        state: StateFolder,
+        run_batch: RunBatch,
+        reader: Reader,
+        in_background: bool,
+    ) -> Result<Self, Failures> {
         if in_background {
             detach::leave_terminal();
         }
@@ -96,6 +110,7 @@ impl Place {
             folder: current_folder()?,
             state,
             program: own_program()?,
+            run_batch,
             reader,
             in_background,
         })
@@ -103,7 +118,7 @@ impl Place {
 
     /// Runs a batch to its end; the first one is told to whoever waits for a number.
     fn carry_out(&self, prepared: Prepared) -> Result<Summary, Failures> {
-        carry_out(prepared, self.reader, |number| {
+        carry_out(prepared, self.run_batch, self.reader, |number| {
             if self.in_background {
                 detach::announce(&number.to_string());
             }

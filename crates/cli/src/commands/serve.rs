@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use pleach_engine::plan_in_use::project_folder;
+use pleach_engine::run::RunBatch;
 use pleach_server::{Consent, Options, ServeError, Server, write_opener};
 use pleach_system::state_folder::StateFolder;
 use serde_json::json;
@@ -19,16 +20,18 @@ use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell, tell_error};
 use crate::plan_source::current_folder;
 
-pub(crate) fn run(arguments: &ServeArgs) -> Result<Exit, Failures> {
-    serve(arguments).map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
+pub(crate) fn run(arguments: &ServeArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
+    serve(arguments, run_batch)
+        .map_err(|failures| failures.told_to(Reader::from_flag(arguments.json)))
 }
 
-fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
+fn serve(arguments: &ServeArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     check_reach(arguments)?;
     let state = StateFolder::of_user()?;
     let options = Options {
         state: state.clone(),
         program: own_program()?,
+        run_batch,
         repository: repository_around()?,
         host: arguments.host,
         port: arguments.port,

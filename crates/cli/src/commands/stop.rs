@@ -1,6 +1,7 @@
 //! `pleach stop`: has a batch finish what runs and start nothing new.
 
 use pleach_engine::control::{ControlOutcome, stopped};
+use pleach_engine::run::RunBatch;
 use pleach_log::database::{BatchScope, Database};
 use pleach_log::scope::Scope;
 use pleach_system::state_folder::StateFolder;
@@ -13,12 +14,12 @@ use crate::failure::{Exit, Failure, Failures};
 use crate::output::Reader;
 use crate::plan_source::current_folder;
 
-pub(crate) fn run(arguments: &StopArgs) -> Result<Exit, Failures> {
+pub(crate) fn run(arguments: &StopArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     let reader = Reader::from_flag(arguments.json);
-    stop(arguments, reader).map_err(|failures| failures.told_to(reader))
+    stop(arguments, run_batch, reader).map_err(|failures| failures.told_to(reader))
 }
 
-fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
+fn stop(arguments: &StopArgs, run_batch: RunBatch, reader: Reader) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
     let id = match arguments.batch {
         Some(batch) => find_batch(&state, batch)?,
@@ -29,7 +30,7 @@ fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
     let message = match control.stop()? {
         ControlOutcome::Done { message } => message,
         ControlOutcome::Run(prepared) => {
-            end(control.number(), *prepared)?;
+            end(control.number(), *prepared, run_batch)?;
             stopped(control.number())
         }
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pleach_domain::id::BatchNumber;
-use pleach_engine::run::{Controls, LoopNotice, Prepared, Summary};
+use pleach_engine::run::{Controls, LoopNotice, Prepared, RunBatch, Summary};
 
 use crate::failure::{Exit, Failure, Failures};
 use crate::live::Live;
@@ -15,10 +15,11 @@ use crate::{summary, terminal};
 /// Runs a prepared batch to its end and prints what became of it; `begun` hears its number.
 pub(crate) fn carry_out(
     prepared: Prepared,
+    run_batch: RunBatch,
     reader: Reader,
     begun: impl FnOnce(BatchNumber),
 ) -> Result<Summary, Failures> {
-    let summary = follow(prepared, reader, begun)?;
+    let summary = follow(prepared, run_batch, reader, begun)?;
     match reader {
         Reader::Person => {
             summary::print(&summary);
@@ -32,11 +33,12 @@ pub(crate) fn carry_out(
 /// Runs a prepared batch to its end and tells what happens on the way.
 pub(crate) fn follow(
     prepared: Prepared,
+    run_batch: RunBatch,
     reader: Reader,
     begun: impl FnOnce(BatchNumber),
 ) -> Result<Summary, Failures> {
     let mut begun = Some(begun);
-    follow_and_hear(prepared, reader, |told| {
+    follow_and_hear(prepared, run_batch, reader, |told| {
         if let LoopNotice::Event(stored) = told
             && let Some(begun) = begun.take()
         {
@@ -47,6 +49,7 @@ pub(crate) fn follow(
 
 pub(crate) fn follow_and_hear(
     prepared: Prepared,
+    run_batch: RunBatch,
     reader: Reader,
     mut hear: impl FnMut(&LoopNotice<'_>),
 ) -> Result<Summary, Failures> {
@@ -56,7 +59,7 @@ pub(crate) fn follow_and_hear(
         Reader::Program => None,
     };
     leave_on_signals(prepared.controls(), reader, live.as_ref().map(Live::ear))?;
-    let summary = prepared.run(&mut |told| {
+    let summary = run_batch(prepared, &mut |told| {
         hear(&told);
         match &live {
             Some(live) => live.tell(&told, reporter.line_above(&told)),

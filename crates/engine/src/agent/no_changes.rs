@@ -14,7 +14,7 @@ const LAST_LINES: usize = 20;
 const LONGEST: usize = 300;
 
 /// Why nothing had to be changed, if the end of an agent's output says so.
-pub(crate) fn no_changes_needed(output: &[u8]) -> Option<String> {
+pub fn no_changes_needed(output: &[u8]) -> Option<String> {
     let output = String::from_utf8_lossy(output);
     let said: Vec<String> = output.lines().flat_map(words_of).collect();
     let mut last = said.iter().rev().filter(|line| !line.is_empty());

@@ -13,30 +13,30 @@ use crate::config::USUAL_LIMIT_WAIT;
 
 /// How the tasks of a batch are tried, and how its result is tested.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct AttemptSettings {
-    pub(crate) agent: ChosenAgent,
-    pub(crate) timeout: Duration,
-    pub(crate) stall: Duration,
+pub struct AttemptSettings {
+    pub agent: ChosenAgent,
+    pub timeout: Duration,
+    pub stall: Duration,
     #[serde(default = "usual_limit_wait")]
-    pub(crate) limit_wait: Duration,
+    pub limit_wait: Duration,
     /// How long an agent may take to stop.
-    pub(crate) grace: Duration,
+    pub grace: Duration,
     /// A command that is run once in each worktree.
-    pub(crate) setup: Option<String>,
+    pub setup: Option<String>,
     /// The paths that come along when a worktree is used again.
     #[serde(default)]
-    pub(crate) cache: Vec<String>,
+    pub cache: Vec<String>,
     /// The plan's paths in the repository, whose changes by agents are no part of their work.
-    pub(crate) leave_out: Vec<StoredPath>,
+    pub leave_out: Vec<StoredPath>,
     #[serde(default)]
-    pub(crate) validate: Option<String>,
+    pub validate: Option<String>,
     #[serde(default)]
-    pub(crate) validate_timeout: Duration,
+    pub validate_timeout: Duration,
     /// Names of variables that it gets besides the usual ones.
     #[serde(default)]
-    pub(crate) validate_env: Vec<String>,
+    pub validate_env: Vec<String>,
     #[serde(default)]
-    pub(crate) sandbox: SandboxPolicy,
+    pub sandbox: SandboxPolicy,
 }
 
 /// For batches that were made before there was a limit to it.
@@ -46,7 +46,7 @@ fn usual_limit_wait() -> Duration {
 
 impl AttemptSettings {
     /// The names of variables that programs get besides the usual ones.
-    pub(crate) fn passed_on(&self) -> Vec<String> {
+    pub fn passed_on(&self) -> Vec<String> {
         let mut names = self.agent.passed_on();
         names.extend(self.validate_env.iter().cloned());
         names

@@ -37,7 +37,7 @@ impl SteeringFiles {
     }
 
     /// The same for another commit; contents that both have are not read again.
-    pub(crate) fn in_commit(
+    pub fn in_commit(
         &self,
         objects: &impl ObjectSource,
         commit: &CommitId,
@@ -86,7 +86,7 @@ impl SteeringFiles {
     }
 
     /// What is new, different or gone in another commit, as it is there.
-    pub(crate) fn steering_in(&self, other: &Self) -> Vec<SteeringFile> {
+    pub fn steering_in(&self, other: &Self) -> Vec<SteeringFile> {
         let changed = self.changed_in(other);
         let there = |path: &String| {
             let mut files = other.files.iter();
@@ -115,7 +115,7 @@ impl SteeringFiles {
     }
 
     /// The paths that are new, different or gone in another commit.
-    pub(crate) fn changed_in(&self, other: &Self) -> Vec<String> {
+    pub fn changed_in(&self, other: &Self) -> Vec<String> {
         let missing =
             |from: &Self, entry: &(String, String)| from.files.binary_search(entry).is_err();
         let mut changed: Vec<String> = self

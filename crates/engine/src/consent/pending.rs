@@ -29,7 +29,7 @@ impl PendingConsent {
     }
 }
 
-pub(crate) fn fingerprint(consent: &Consent) -> String {
+pub fn fingerprint(consent: &Consent) -> String {
     let files = consent.files.iter();
     hash(files.flat_map(|file| {
         let (kind, blob) = match &file.blob {

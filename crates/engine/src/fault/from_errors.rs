@@ -203,10 +203,10 @@ impl From<UnknownPlace> for Faults {
 impl From<RunError> for Faults {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Store(error) => error.into(),
+            RunError::Store(error) => (*error).into(),
             RunError::Git(error) => error.into(),
             RunError::State(error) => error.into(),
-            RunError::Weave(error) => error.into(),
+            RunError::Weave(error) => (*error).into(),
             RunError::Worktree(error) => (*error).into(),
             RunError::Database(error) => error.into(),
             RunError::Sandbox(error) => error.into(),

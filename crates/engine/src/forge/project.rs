@@ -44,7 +44,7 @@ impl Unrecognised {
 }
 
 /// The project that an address leads to; `configured` is for servers whose name says nothing.
-pub(crate) fn recognise(
+pub fn recognise(
     remote: &Address,
     configured: Option<ForgeKind>,
 ) -> Result<ForgeProject, Unrecognised> {
@@ -164,7 +164,7 @@ impl ForgeProject {
     }
 
     /// The page on which a person opens the pull request by hand.
-    pub(crate) fn compare_url(&self, base: &str, head: &str) -> String {
+    pub fn compare_url(&self, base: &str, head: &str) -> String {
         let project = self.url();
         match self.kind {
             ForgeKind::GitLab => format!(

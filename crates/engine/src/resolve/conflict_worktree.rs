@@ -19,7 +19,7 @@ use crate::stored_batch::StoredBatch;
 const LOCK: &str = "resolve.lock";
 
 impl StoredBatch {
-    pub(crate) fn conflict_worktree<'s>(
+    pub fn conflict_worktree<'s>(
         &self,
         state: &StateFolder,
         store: &'s Store,
@@ -35,29 +35,29 @@ impl StoredBatch {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct ConflictWorktree<'s> {
-    pub(crate) store: &'s Store,
-    pub(crate) batch: BatchNumber,
-    pub(crate) segment: String,
-    pub(crate) trees: PathBuf,
+pub struct ConflictWorktree<'s> {
+    pub store: &'s Store,
+    pub batch: BatchNumber,
+    pub segment: String,
+    pub trees: PathBuf,
 }
 
 impl ConflictWorktree<'_> {
     /// The folder and its age, if it is there.
-    pub(crate) fn folder(&self) -> Option<(PathBuf, Duration)> {
+    pub fn folder(&self) -> Option<(PathBuf, Duration)> {
         let worktree = Worktree::on_branch(self.store, &self.branch())?;
         let age = worktree.age(self.store).unwrap_or_default();
         Some((worktree.path().to_owned(), age))
     }
 
     /// Whether anything of a resolution is there, a folder or what is left of one.
-    pub(crate) fn is_in_use(&self) -> bool {
+    pub fn is_in_use(&self) -> bool {
         self.folder().is_some()
             || ResolutionNote::load(self.store, &ref_segment(&self.branch())).is_some()
     }
 
     /// Keeps what is in the folder and takes it away, whatever became of it; nothing, if there is none.
-    pub(crate) fn clear(&self) -> Result<Option<ClearedResolution>, ResolveError> {
+    pub fn clear(&self) -> Result<Option<ClearedResolution>, ResolveError> {
         let _lock = self.lock()?;
         self.clear_away()
     }

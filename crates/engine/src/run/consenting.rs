@@ -4,7 +4,6 @@ use pleach_domain::batch::Message;
 use pleach_domain::choice::Landing;
 use pleach_log::batch_paths::project_name;
 
-use super::run_loop::Loop;
 use super::{Opening, Prepared, RunError};
 use crate::consent::{Steering, SteeringChange, show};
 use crate::trust::may_push_from_now_on;
@@ -101,19 +100,5 @@ impl Prepared {
             self.database.confirm_push(&project, &address)?;
         }
         Ok(())
-    }
-}
-
-impl Loop<'_> {
-    /// The address that the result would be pushed to now, if nobody has confirmed it: it may be another one than when
-    /// the batch began.
-    pub(super) fn unconfirmed_push(&mut self) -> Result<Option<String>, RunError> {
-        // What is wrong with the remote is told by whoever pushes.
-        let Ok(Some(remote)) = self.context.store.remote() else {
-            return Ok(None);
-        };
-        let project = project_name(&self.context.store);
-        let is_confirmed = may_push_from_now_on(&mut self.database, &project, remote.as_str())?;
-        Ok((!is_confirmed).then(|| remote.as_str().to_owned()))
     }
 }

@@ -4,7 +4,6 @@
 
 mod folder_lock;
 mod rehearsal;
-mod steps;
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +21,7 @@ use super::RunError;
 use crate::batch_record::BatchRecord;
 use crate::config::users_file;
 
-pub(super) use folder_lock::FolderLock;
+pub use folder_lock::FolderLock;
 pub(super) use rehearsal::rehearse;
 
 /// Why a batch cannot run in a folder that is no repository.

@@ -1,37 +1,8 @@
-//! What a batch is replayed into: its folders, the names of its tasks in paths, its times, and which paths are its plan.
+//! Which paths of a repository are a plan.
 
 use std::path::{Path, PathBuf};
 
-use pleach_domain::history::History;
-use pleach_domain::id::BatchNumber;
-use pleach_log::batch_paths::project_name;
-use pleach_log::database::StoredEvent;
 use pleach_system::files::regular_file::read_settings;
-
-use super::Prepared;
-use super::run_loop::Loop;
-
-impl Prepared {
-    pub(super) fn trees(&self, number: BatchNumber) -> PathBuf {
-        let root = self.record.worktrees.as_ref().map(|root| root.0.as_path());
-        let project = project_name(&self.store);
-        self.state.worktrees(root, &project, number)
-    }
-
-    pub(super) fn history(&self, events: &[StoredEvent]) -> History {
-        let mut history = History::new(&self.record.design);
-        for stored in events {
-            history.take_in(&stored.event, stored.at);
-        }
-        history
-    }
-}
-
-impl Loop<'_> {
-    pub(super) fn segment(&self, task: usize) -> String {
-        self.record.tasks[task].segment()
-    }
-}
 
 /// The plan's paths within the repository, whose changes by agents are no part of their work.
 pub(super) fn paths_of_plan(plan: &Path, folder: &Path) -> Vec<PathBuf> {

@@ -1,20 +1,111 @@
-//! What is known of a batch before it runs here, for whoever shows it.
-//!
-//! Reads and changes nothing.
+//! What is known of a batch before it runs here, for whoever shows it, and what its loop gets of it.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+use pleach_domain::batch::Message;
+use pleach_domain::id::BatchNumber;
 use pleach_domain::id::TaskId;
-use pleach_git::git::Unpushed;
+use pleach_git::git::{CommitId, Store, Unpushed};
 use pleach_log::batch_paths::project_name;
-use pleach_log::database::StoredEvent;
+use pleach_log::database::{Database, StoredEvent};
 use pleach_log::earlier::BuildsOn;
+use pleach_log::ownership::BatchLock;
+use pleach_system::secrets::{Hider, Secrets};
+use pleach_system::state_folder::StateFolder;
 
-use super::{Opening, Prepared, RunError};
+use super::in_place::FolderLock;
+use super::{ControlRequest, Controls, Opening, Prepared, RunError, request};
+use crate::batch_record::BatchRecord;
+use crate::consent::SteeringFiles;
 use crate::plan_to_run::by_id_in_batch;
 
+/// A stored batch that this process alone may go on with, for as long as this is held.
+#[derive(Debug)]
+pub struct OpenedBatch {
+    pub lock: BatchLock,
+    /// The hold on the folder that its tasks work in, if that is the user's.
+    pub folder: Option<FolderLock>,
+    pub is_new: bool,
+    /// What is to be said to it first.
+    pub first: Option<Message>,
+    /// Hears its id once it has begun and that is done.
+    pub begun: Option<Sender<u32>>,
+    pub controls: Controls,
+    pub asked: Receiver<ControlRequest>,
+    pub batch: BatchToRun,
+}
+
+/// What a loop needs to know of its batch.
+#[derive(Debug)]
+pub struct BatchToRun {
+    pub id: u32,
+    pub number: BatchNumber,
+    /// What has happened to it, in order.
+    pub events: Vec<StoredEvent>,
+    pub database: Database,
+    pub state: StateFolder,
+    pub store: Store,
+    pub base: CommitId,
+    pub steering: SteeringFiles,
+    pub secrets: Secrets,
+    pub record: BatchRecord,
+    pub program: PathBuf,
+}
+
 impl Prepared {
+    /// Stores the batch if it is new.
+    pub fn open(mut self) -> Result<OpenedBatch, RunError> {
+        let is_new = matches!(self.opening, Opening::Fresh);
+        let (id, number, lock, events, first) = match self.opening {
+            Opening::TakenUp {
+                id,
+                number,
+                lock,
+                events,
+                first,
+            } => (id, number, lock, events, first),
+            Opening::Fresh => {
+                let (created, lock) = request::create(
+                    &self.state,
+                    &mut self.database,
+                    &self.store,
+                    &self.record,
+                    &self.provenance,
+                )?;
+                (created.batch, created.number, lock, vec![created], None)
+            }
+        };
+        Ok(OpenedBatch {
+            lock,
+            folder: self.folder_lock,
+            is_new,
+            first,
+            begun: self.begun,
+            controls: self.controls,
+            asked: self.asked,
+            batch: BatchToRun {
+                id,
+                number,
+                events,
+                database: self.database,
+                state: self.state,
+                store: self.store,
+                base: self.base,
+                steering: self.steering,
+                secrets: self.secrets,
+                record: self.record,
+                program: self.program,
+            },
+        })
+    }
+
+    pub fn hider(&self) -> Hider {
+        self.secrets.hider()
+    }
+
     pub fn id(&self) -> Option<u32> {
         match &self.opening {
             Opening::Fresh => None,

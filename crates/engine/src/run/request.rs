@@ -100,9 +100,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let database = Database::open(&request.state)?;
     clear_temporary_files(&request.state);
     // What a killed run left behind; a worktree that may hold work stays.
-    pleach_git::worktree::sweep(&store)
-        .map_err(Box::new)
-        .map_err(RunError::Worktree)?;
+    pleach_git::worktree::sweep(&store)?;
     let plan = weigh_by_the_past(&mut request.plan, &database, &store)?;
     let project = project_name(&store);
     let look_up = |plan: &str| database.task_ids(&project, plan);
@@ -126,7 +124,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         WorkPlace::InPlace => record.put_in_place(&left_out),
     }
     let notes = notes(&store, &base, place)?;
-    let (sender, inbox) = channel();
+    let (ask, asked) = channel();
     Ok(Prepared {
         database,
         notes,
@@ -142,8 +140,8 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         provenance: Provenance::default(),
         begun: None,
         folder_lock,
-        controls: Controls { inbox: sender },
-        inbox,
+        controls: Controls { ask },
+        asked,
     })
 }
 

@@ -3,6 +3,7 @@
 //! Whoever does so holds the lock of such a batch until the new one is stored: nobody goes on with it in between.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 use pleach_domain::id::TaskId;
 use pleach_log::database::{Database, DatabaseError, NewBatch, ProcessPurpose};
@@ -11,8 +12,10 @@ use pleach_system::process::{ProcessIdentity, end_leftovers, end_marked};
 use pleach_system::state_folder::StateFolder;
 
 use super::{RunError, replay};
-use crate::attempt::PATIENCE;
 use crate::batch_record::BatchRecord;
+
+/// How long recovery waits for the wrapper of a dead engine, beyond what an agent may take to stop.
+pub const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What interrupted batches lose to a new one, and the hold on each of them.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ pub(crate) fn may_push(
 }
 
 /// The same; what is known otherwise is remembered for this address, so that another one is asked about.
-pub(crate) fn may_push_from_now_on(
+pub fn may_push_from_now_on(
     database: &mut Database,
     project: &str,
     address: &str,

@@ -5,7 +5,5 @@
 
 mod board;
 mod forge;
-mod landing;
-mod operator;
 mod plan_file;
 mod resolve;

@@ -165,7 +165,7 @@ fn no_call_answers_that_is_not_described() {
 #[test]
 fn no_two_types_of_the_document_have_the_same_name() {
     let mut known = std::collections::HashSet::new();
-    for crate_ in ["server", "engine"] {
+    for crate_ in ["server", "engine", "log", "driver", "domain"] {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../{crate_}/src"));
         for path in rust_files(&sources) {
             let text = std::fs::read_to_string(&path).unwrap();

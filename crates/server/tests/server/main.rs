@@ -25,7 +25,7 @@ mod told;
 mod transcript;
 mod validation;
 
-use pleach_engine::run::BASE_CHECK;
+use pleach_loop::BASE_CHECK;
 use pleach_testkit::in_own_process;
 
 /// Runs a test with a home folder of its own.

@@ -53,6 +53,7 @@ impl Serving {
         let options = Options {
             state: state(),
             program: PROGRAM.into(),
+            run_batch: pleach_loop::run_batch,
             repository: top.join(".git").exists().then_some(top),
             host: None,
             port: PORT,

@@ -13,6 +13,7 @@ use pleach_engine::agent::{LoginState, Presence, Versions, choose};
 use pleach_engine::config::{Config, FILE_NAME, Layers, SettingOrigin, Settings};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
+use pleach_engine::run::RunBatch;
 use pleach_engine::run::{Controls, LoopNotice, Prepared, RunRequest, Summary, WorkPlace, prepare};
 use pleach_engine::trial::{self, TrialReport};
 use pleach_log::transcript::{LOG, attempt_folder};
@@ -35,7 +36,7 @@ const GREEN: Style = AnsiColor::Green.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 
-pub(super) fn run(wanted: &AgentTestArgs) -> Result<Exit, Failures> {
+pub(super) fn run(wanted: &AgentTestArgs, run_batch: RunBatch) -> Result<Exit, Failures> {
     let top = project_folder(&current_folder()?);
     let flags = Config {
         agent: Some(wanted.name.clone()),
@@ -60,6 +61,7 @@ pub(super) fn run(wanted: &AgentTestArgs) -> Result<Exit, Failures> {
     let place = Trial {
         name: &wanted.name,
         folder: folder.path(),
+        run_batch,
         reader: Reader::from_flag(wanted.json),
     };
     let summary = place.carry_out(trial::settings(settings))?;
@@ -112,6 +114,7 @@ fn consent(wanted: &AgentTestArgs, layers: &Layers, top: &Path) -> Result<(), Fa
 struct Trial<'a> {
     name: &'a str,
     folder: &'a Path,
+    run_batch: RunBatch,
     reader: Reader,
 }
 
@@ -161,8 +164,8 @@ impl Trial<'_> {
             }
         };
         match self.reader {
-            Reader::Person => follow_and_hear(prepared, self.reader, hear),
-            Reader::Program => run_quietly(prepared, hear),
+            Reader::Person => follow_and_hear(prepared, self.run_batch, self.reader, hear),
+            Reader::Program => run_quietly(prepared, self.run_batch, hear),
         }
     }
 
@@ -188,13 +191,17 @@ impl Trial<'_> {
 }
 
 /// Runs a batch for somebody who wants to know how it ended only.
-fn run_quietly(prepared: Prepared, hear: impl Fn(&LoopNotice<'_>)) -> Result<Summary, Failures> {
+fn run_quietly(
+    prepared: Prepared,
+    run_batch: RunBatch,
+    hear: impl Fn(&LoopNotice<'_>),
+) -> Result<Summary, Failures> {
     let controls: Controls = prepared.controls();
     on_signals(OnHangup::Stop, move |before| match before {
         0 => controls.cancel(),
         _ => controls.cancel_at_once(),
     })?;
-    Ok(prepared.run(&mut |told| hear(&told))?)
+    Ok(run_batch(prepared, &mut |told| hear(&told))?)
 }
 
 struct Findings<'s> {

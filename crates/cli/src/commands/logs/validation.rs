@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pleach_domain::batch::BatchStatusWord;
-use pleach_engine::run::{last_probe_log, probe_folder};
 use pleach_engine::validate::VALIDATE_LOG;
+use pleach_log::batch_paths::{last_probe_log, probe_folder};
 use pleach_log::view::Verdict;
 
 use super::tail::{Printer, Tail};

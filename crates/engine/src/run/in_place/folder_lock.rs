@@ -20,7 +20,7 @@ const TURN: &str = "turn";
 
 /// The hold on a folder, and on everything above and below it.
 #[derive(Debug)]
-pub(in crate::run) struct FolderLock {
+pub struct FolderLock {
     #[expect(dead_code, reason = "holding it is its use")]
     locked: LockedFile,
 }
