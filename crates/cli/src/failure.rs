@@ -47,77 +47,70 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// A fault, and what it makes of the whole program: a command may also fail because a batch did.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    pub(crate) code: &'static str,
-    pub(crate) message: String,
-    /// A place such as `TODO.md:41`.
-    pub(crate) place: Option<String>,
-    /// Two lines that point at a word.
-    pub(crate) pointer: Option<String>,
-    pub(crate) hint: Option<String>,
+    pub(crate) fault: Box<Fault>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            exit,
-            code,
-            message: message.into(),
-            place: None,
-            pointer: None,
-            hint: None,
-        }
+        let fault = Box::new(Fault::new(Blame::User, code, message));
+        Self { exit, fault }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.fault.hint = Some(hint.into());
+        self
+    }
+
+    /// A place such as `TODO.md:41`.
+    pub(crate) fn place(mut self, place: String) -> Self {
+        self.fault.place = Some(place);
         self
     }
 
     pub(crate) fn of_plan(problem: &Problem, file: &str) -> Self {
         Fault::of_plan(problem, file).into()
     }
+}
 
-    /// The same without secrets, which words of git and of servers may hold.
-    fn hidden(&self, hider: &Hider) -> Self {
-        let hidden = |text: &String| hider.hidden(text.clone());
-        Self {
-            message: hidden(&self.message),
-            place: self.place.as_ref().map(hidden),
-            pointer: self.pointer.as_ref().map(hidden),
-            hint: self.hint.as_ref().map(hidden),
-            ..*self
+/// The same without secrets, which words of git and of servers may hold.
+fn hidden(fault: &Fault, hider: &Hider) -> Fault {
+    let mut hidden = fault.clone();
+    let hide = |text: &mut String| *text = hider.hidden(std::mem::take(text));
+    hide(&mut hidden.message);
+    let others = [&mut hidden.place, &mut hidden.pointer, &mut hidden.hint];
+    others.into_iter().flatten().for_each(hide);
+    hidden
+}
+
+fn text(fault: &Fault, label: &str, style: Style) -> String {
+    let mut text = String::new();
+    for (number, line) in fault.message.lines().enumerate() {
+        let line = one_line(line);
+        if number == 0 {
+            text = format!("{style}{label}{style:#}: {line}\n");
+        } else {
+            text.push_str("  ");
+            text.push_str(&line);
+            text.push('\n');
         }
     }
-
-    fn text(&self, label: &str, style: Style) -> String {
-        let mut text = String::new();
-        for (number, line) in self.message.lines().enumerate() {
-            let line = one_line(line);
-            if number == 0 {
-                text = format!("{style}{label}{style:#}: {line}\n");
-            } else {
-                text.push_str("  ");
-                text.push_str(&line);
-                text.push('\n');
-            }
-        }
-        let mut add = |line: std::fmt::Arguments<'_>| {
-            text.write_fmt(line).expect("writing to a string works");
-        };
-        if let Some(place) = &self.place {
-            add(format_args!("  {DIM}┌{DIM:#} {}\n", one_line(place)));
-        }
-        for line in self.pointer.iter().flat_map(|pointer| pointer.lines()) {
-            add(format_args!("  {DIM}│{DIM:#} {}\n", exact_line(line)));
-        }
-        if let Some(hint) = &self.hint {
-            add(format_args!("{CYAN}hint{CYAN:#}: {}\n", one_line(hint)));
-        }
-        text
+    let mut add = |line: std::fmt::Arguments<'_>| {
+        text.write_fmt(line).expect("writing to a string works");
+    };
+    if let Some(place) = &fault.place {
+        add(format_args!("  {DIM}┌{DIM:#} {}\n", one_line(place)));
     }
+    for line in fault.pointer.iter().flat_map(|pointer| pointer.lines()) {
+        add(format_args!("  {DIM}│{DIM:#} {}\n", exact_line(line)));
+    }
+    if let Some(hint) = &fault.hint {
+        add(format_args!("{CYAN}hint{CYAN:#}: {}\n", one_line(hint)));
+    }
+    text
 }
 
 /// Everything that went wrong; never empty.
@@ -140,6 +133,12 @@ impl Failures {
         }
     }
 
+    /// The same, with which the program ends otherwise than who is to blame says.
+    pub(crate) fn exiting(mut self, exit: Exit) -> Self {
+        self.all.iter_mut().for_each(|failure| failure.exit = exit);
+        self
+    }
+
     pub(crate) fn told_to(mut self, reader: Reader) -> Self {
         self.reader = reader;
         self
@@ -153,8 +152,8 @@ impl Failures {
     pub(crate) fn print(&self) {
         let hider = Secrets::of_environment(&[]).hider();
         for failure in self.all.iter().take(MOST_ERRORS) {
-            let failure = failure.hidden(&hider);
-            tell_error(format_args!("{}", failure.text("error", RED)));
+            let fault = hidden(&failure.fault, &hider);
+            tell_error(format_args!("{}", text(&fault, "error", RED)));
         }
         let more = self.all.len().saturating_sub(MOST_ERRORS);
         if more > 0 {
@@ -163,7 +162,7 @@ impl Failures {
             ));
         }
         if self.reader == Reader::Program {
-            let first = self.all[0].hidden(&hider);
+            let first = hidden(&self.all[0].fault, &hider);
             let error = json!({"code": first.code, "message": first.message, "hint": first.hint});
             tell(format_args!("{}\n", json!({ "error": error })));
         }
@@ -183,8 +182,8 @@ impl From<Failure> for Failures {
 pub(crate) fn warn<'p>(problems: impl IntoIterator<Item = &'p Problem>, file: &str) {
     let mut problems = problems.into_iter();
     for problem in problems.by_ref().take(MOST_WARNINGS) {
-        let failure = Failure::of_plan(problem, file);
-        tell_error(format_args!("{}", failure.text("warning", YELLOW)));
+        let fault = Fault::of_plan(problem, file);
+        tell_error(format_args!("{}", text(&fault, "warning", YELLOW)));
     }
     let more = problems.count();
     if more > 0 {
@@ -202,11 +201,7 @@ impl From<Fault> for Failure {
                 Blame::Environment => Exit::Environment,
                 Blame::Pleach => Exit::Bug,
             },
-            code: fault.code,
-            message: fault.message,
-            place: fault.place,
-            pointer: fault.pointer,
-            hint: fault.hint,
+            fault: Box::new(fault),
         }
     }
 }

@@ -140,10 +140,10 @@ pub(crate) fn bad_status(
 ) -> Failure {
     use pleach_formats::StatusFileError;
     let failure = match error {
-        StatusFileError::Malformed { line, .. } => Failure {
-            place: Some(format!("{}:{line}", path.display())),
-            ..Failure::new(Exit::Usage, "bad_file", error.to_string())
-        },
+        StatusFileError::Malformed { line, .. } => {
+            Failure::new(Exit::Usage, "bad_file", error.to_string())
+                .place(format!("{}:{line}", path.display()))
+        }
         StatusFileError::NoSuchTask(_) => {
             Failure::new(Exit::Usage, "task_not_found", error.to_string())
         }

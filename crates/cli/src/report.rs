@@ -150,7 +150,30 @@ impl Reporter {
             BatchEvent::CancelRequested { .. } => {
                 self.line(YELLOW, "cancelling", "asked running agents to stop")
             }
-            event => self.closing_line(event),
+            BatchEvent::Validating { .. }
+            | BatchEvent::TestsRan { .. }
+            | BatchEvent::Proved { .. }
+            | BatchEvent::NotProved { .. }
+            | BatchEvent::Landing { .. }
+            | BatchEvent::Pushing { .. }
+            | BatchEvent::Pushed { .. }
+            | BatchEvent::Landed { .. }
+            | BatchEvent::NotLanded { .. } => self.closing_line(event),
+            // The summary says how it ended, and the lines of its tasks the rest.
+            BatchEvent::Created
+            | BatchEvent::Progressed { .. }
+            | BatchEvent::Started
+            | BatchEvent::Resumed
+            | BatchEvent::Merging
+            | BatchEvent::NoLongerMerges { .. }
+            | BatchEvent::Rewoven { .. }
+            | BatchEvent::Published { .. }
+            | BatchEvent::Unpublished
+            | BatchEvent::LandingAsked { .. }
+            | BatchEvent::Completed { .. }
+            | BatchEvent::Failed { .. }
+            | BatchEvent::Cancelled
+            | BatchEvent::Reopened => None,
         }
     }
 

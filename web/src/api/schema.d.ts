@@ -1828,12 +1828,17 @@ export interface components {
             /** @description What was done, for people. */
             message: string;
         };
+        /**
+         * @description What a task that waits for another makes of its failure.
+         * @enum {string}
+         */
+        EdgeKind: "needs" | "after";
         /** @description A task that waits for another. */
         EdgeView: {
             /** @description The task that runs first. */
             from: string;
             /** @description `needs`, or `after` if the task starts even when the first one fails. */
-            kind: string;
+            kind: components["schemas"]["EdgeKind"];
             /** @description The task that waits. */
             to: string;
         };

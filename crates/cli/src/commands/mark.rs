@@ -204,11 +204,9 @@ fn refused(source: &PlanSource, positions: &[usize], state: State) -> Result<Fai
             task.id,
             state_word(state)
         );
-        Failure {
-            place: Some(format!("{}:{}", source.name(), task.line)),
-            ..Failure::new(Exit::Usage, "cannot_hold", message)
-                .hint("use --status FILE; in a git repository Pleach stores it itself")
-        }
+        Failure::new(Exit::Usage, "cannot_hold", message)
+            .place(format!("{}:{}", source.name(), task.line))
+            .hint("use --status FILE; in a git repository Pleach stores it itself")
     });
     match Failures::check(refusals.collect()) {
         Err(failures) => Ok(failures),

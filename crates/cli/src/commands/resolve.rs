@@ -13,7 +13,6 @@ use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::Database;
 use pleach_system::detach;
 use pleach_system::state_folder::StateFolder;
-use pleach_system::text::causes::with_causes;
 use pleach_system::text::shell_words::quoted;
 use serde_json::json;
 
@@ -257,24 +256,11 @@ fn below(path: &Path) -> PathBuf {
 
 /// A conflict with something left to decide is a result, and no wrong call.
 fn unresolved(error: ResolveError) -> Failures {
-    match error {
-        ResolveError::Weave(error) => (*error).into(),
-        ResolveError::Worktree(error) => (*error).into(),
-        ResolveError::Lookup(_) | ResolveError::Store(_) | ResolveError::Git(_) => error.into(),
-        _ => {
-            let exit = match error {
-                ResolveError::Unfinished { .. } => Exit::SomeTaskFailed,
-                ResolveError::NoStore { .. }
-                | ResolveError::Unreadable { .. }
-                | ResolveError::Capture(_) => Exit::Environment,
-                _ => Exit::Usage,
-            };
-            let failure = Failure::new(exit, error.code(), with_causes(&error));
-            match error.hint() {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            }
-            .into()
-        }
+    let is_unfinished = matches!(error, ResolveError::Unfinished { .. });
+    let failures = Failures::from(error);
+    if is_unfinished {
+        failures.exiting(Exit::SomeTaskFailed)
+    } else {
+        failures
     }
 }

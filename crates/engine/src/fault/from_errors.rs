@@ -304,18 +304,23 @@ impl From<ResolveError> for Faults {
             ResolveError::Lookup(error) => return error.into(),
             ResolveError::Store(error) => return error.into(),
             ResolveError::Git(error) => return error.into(),
+            ResolveError::Weave(error) => return (*error).into(),
+            ResolveError::Worktree(error) => return (*error).into(),
             ResolveError::NoStore { .. }
             | ResolveError::Unreadable { .. }
-            | ResolveError::Capture(_)
-            | ResolveError::Weave(_)
-            | ResolveError::Worktree(_) => Blame::Environment,
-            _ => Blame::User,
+            | ResolveError::Capture(_) => Blame::Environment,
+            ResolveError::NotConflicted { .. }
+            | ResolveError::NotBegun { .. }
+            | ResolveError::Outdated { .. }
+            | ResolveError::Unfinished { .. }
+            | ResolveError::Nothing { .. } => Blame::User,
         };
         let hint = error.hint();
-        let hint = hint.unwrap_or_else(|| "the batch lists its conflicts".to_owned());
-        Fault::new(blame, error.code(), with_causes(&error))
-            .hint(hint)
-            .into()
+        Fault {
+            hint,
+            ..Fault::new(blame, error.code(), with_causes(&error))
+        }
+        .into()
     }
 }
 
@@ -385,11 +390,7 @@ impl From<GcError> for Faults {
             GcError::Store(error) => error.into(),
             GcError::Git(error) => error.into(),
             GcError::Worktree(error) => (*error).into(),
-            GcError::Resolve(error) => match *error {
-                ResolveError::Weave(error) => (*error).into(),
-                ResolveError::Worktree(error) => (*error).into(),
-                error => error.into(),
-            },
+            GcError::Resolve(error) => (*error).into(),
             GcError::Ownership(_) | GcError::Io { .. } => {
                 Fault::new(Blame::Environment, "gc", with_causes(&error)).into()
             }

@@ -22,6 +22,16 @@ pub struct OrderView {
     pub stages: Vec<OrderedStage>,
 }
 
+/// What a task that waits for another makes of its failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EdgeKind {
+    /// It cannot start then.
+    Needs,
+    /// It starts all the same.
+    After,
+}
+
 /// A task that waits for another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct EdgeView {
@@ -30,7 +40,7 @@ pub struct EdgeView {
     /// The task that waits.
     pub to: String,
     /// `needs`, or `after` if the task starts even when the first one fails.
-    pub kind: &'static str,
+    pub kind: EdgeKind,
 }
 
 /// A stage or wave that is woven and proved before the next one starts.
@@ -49,8 +59,8 @@ impl OrderView {
     pub fn of(design: &Design, ids: &TaskIds) -> Self {
         let name = |position: usize| ids.id(&design.tasks[position].id);
         let kinds = design.tasks.iter().enumerate().flat_map(|(to, task)| {
-            let needs = task.needs.iter().map(|from| (*from, "needs"));
-            let after = task.after.iter().map(|from| (*from, "after"));
+            let needs = task.needs.iter().map(|from| (*from, EdgeKind::Needs));
+            let after = task.after.iter().map(|from| (*from, EdgeKind::After));
             needs.chain(after).map(move |(from, kind)| (from, to, kind))
         });
         let edges = kinds.map(|(from, to, kind)| EdgeView {
@@ -170,9 +180,10 @@ mod tests {
         let order = order(text);
         assert_eq!(order.waves, [vec!["a", "c"], vec!["b"], vec!["d"]]);
         assert_eq!(order.critical_path, ["a", "b", "d"]);
-        let told = |edge: &EdgeView| format!("{} {} {}", edge.from, edge.kind, edge.to);
-        let edges: Vec<String> = order.edges.iter().map(told).collect();
-        assert_eq!(edges, ["a needs b", "b needs d", "c needs d"]);
+        let told = |edge: &EdgeView| (edge.kind, format!("{} {}", edge.from, edge.to));
+        let edges: Vec<_> = order.edges.iter().map(told).collect();
+        let needs = ["a b", "b d", "c d"].map(|pair| (EdgeKind::Needs, pair.to_owned()));
+        assert_eq!(edges, needs);
     }
 
     #[test]
