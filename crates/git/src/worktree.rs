@@ -218,9 +218,10 @@ impl Worktree {
     }
 
     pub fn git_places(&self, store: &Store) -> GitPlaces {
+        let own = store.git_dir().join("objects");
         GitPlaces {
             checkout: store.users_folders(),
-            objects: store.git_dir().join("objects"),
+            objects: [own].into_iter().chain(store.borrowed_objects()).collect(),
             folder: self.git_folder().to_owned(),
         }
     }

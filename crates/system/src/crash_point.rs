@@ -91,6 +91,16 @@ steps! {
     TaskPublished,
     /// The base had moved, everything is woven onto it, and nothing is stored.
     BaseFollowed,
+    /// What a cluster is to do is noted, and nothing is written.
+    SendingNoted,
+    /// Its orders are on the share, and the cluster knows nothing of them.
+    OrdersWritten,
+    /// The cluster has it.
+    SubmissionSent,
+    /// What a node made is in the store, and the loop has not heard of it.
+    WorkFetched,
+    /// What was sent is gone, and the loop has not heard of it.
+    UnitGivenUp,
     /// It is stored that the result is about to be pushed, and nothing is.
     PushMeant,
     /// The result is on the server, and nothing is stored.

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -53,6 +54,22 @@ pub fn start(program: &Path, words: &[OsString], log: &Path) -> io::Result<Detac
     said.read_to_end(&mut bytes)?;
     let said = String::from_utf8_lossy(&bytes).into_owned();
     Ok(DetachedStart::Ended { code, said })
+}
+
+/// Starts a program that nobody waits for, without anything of this one's environment.
+pub fn spawn_alone(program: &Path, words: &[OsString]) -> io::Result<u32> {
+    let mut child = Command::new(program)
+        .args(words)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let pid = child.id();
+    // Collected when it ends, if this process is still there.
+    std::thread::spawn(move || child.wait());
+    Ok(pid)
 }
 
 /// Leaves the terminal of whoever started this program in the background.

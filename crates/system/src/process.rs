@@ -35,8 +35,8 @@ pub use confine::Confinement;
 pub use confine::{can_refuse_tcp, holds_our_own, is_available, landlock_version, restrict_files};
 pub(crate) use filter::{can_refuse_calls, refusable_calls};
 pub use hardening::harden;
-pub use identity::ProcessIdentity;
 pub use identity::start_time;
+pub use identity::{ProcessIdentity, fresh_nonce};
 pub use isolation::{HiddenFiles, Isolation, Network, SystemCalls};
 pub(crate) use mounts::{SHARED_MEMORY, TERMINALS};
 pub use record::{Ending, Output, ProcessRecord, load_record};
@@ -148,6 +148,11 @@ impl Cancel {
 
     pub fn is_cancelled(&self) -> bool {
         is_ready(&self.asked)
+    }
+
+    /// Whether it is to end without waiting for anybody to be ready.
+    pub fn is_at_once(&self) -> bool {
+        is_ready(&self.at_once)
     }
 }
 

@@ -331,7 +331,7 @@ impl SandboxPolicy {
             read.extend(user.readable_below(path));
         }
         read.push(input.git.folder.clone());
-        read.push(input.git.objects.clone());
+        read.extend(input.git.objects.iter().cloned());
         read.extend(input.read.iter().map(|path| (*path).to_owned()));
         Confinement { write, read }
     }
@@ -374,7 +374,7 @@ fn filled(word: &str, worktree: &Path) -> OsString {
 #[derive(Debug)]
 pub struct GitPlaces {
     pub checkout: Vec<PathBuf>,
-    pub objects: PathBuf,
+    pub objects: Vec<PathBuf>,
     pub folder: PathBuf,
 }
 

@@ -55,7 +55,9 @@ impl Store {
         );
         let place = match &self.project {
             Project::Local(checkout) => CallPlace::Users(&checkout.folder),
-            Project::Remote(_) | Project::Plain(_) => CallPlace::Nowhere(self.home()),
+            Project::Remote(_) | Project::Plain(_) | Project::Borrowed(_) => {
+                CallPlace::Nowhere(self.home())
+            }
         };
         let call = self.git.call(place).with_servers();
         let call = call.args(["credential", "fill"]);

@@ -102,7 +102,7 @@ impl Store {
     fn kept_address(&self) -> String {
         match &self.project {
             Project::Remote(remote) => remote.address.as_str().to_owned(),
-            Project::Local(_) | Project::Plain(_) => String::new(),
+            Project::Local(_) | Project::Plain(_) | Project::Borrowed(_) => String::new(),
         }
     }
 }

@@ -36,15 +36,23 @@ impl Store {
                 rules.extend(plain.rules());
                 (&plain.config, None)
             }
+            Project::Borrowed(borrowed) => {
+                let rules = borrowed.lent.ignored.as_bytes();
+                return self.put_rules_if_other(rules);
+            }
         };
         // Later rules win, and git gives way to those of the repository.
         for file in config.excludes_file().iter().chain(&local) {
             rules.extend(regular_file::read(file, LARGEST).unwrap_or_default());
             rules.push(b'\n');
         }
+        self.put_rules_if_other(&rules)
+    }
+
+    fn put_rules_if_other(&self, rules: &[u8]) -> Result<(), StoreError> {
         let place = self.git_dir().join(RULES);
         if fs::read(&place).unwrap_or_default() != rules {
-            self.put_rules(&place, &rules)?;
+            self.put_rules(&place, rules)?;
         }
         Ok(())
     }

@@ -150,6 +150,7 @@ impl Store {
             (Project::Plain(plain), _) => Err(StoreError::PlainFolder {
                 path: plain.folder.clone(),
             }),
+            (Project::Borrowed(borrowed), _) => Err(borrowed.no_repository()),
         }
     }
 
@@ -280,6 +281,7 @@ impl Store {
                     path: plain.folder.clone(),
                 });
             }
+            Project::Borrowed(borrowed) => return Err(borrowed.no_repository()),
         };
         let ask = ["ls-remote", "--get-url", "--", address.as_str()];
         let meant = self.git.call(place).args(ask).output()?;

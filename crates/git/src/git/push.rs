@@ -99,7 +99,7 @@ impl Store {
     pub(super) fn push_server(&self) -> Result<(Address, UserInfo), StoreError> {
         let checkout = match &self.project {
             Project::Local(checkout) => checkout,
-            Project::Remote(_) | Project::Plain(_) => return self.server(),
+            Project::Remote(_) | Project::Plain(_) | Project::Borrowed(_) => return self.server(),
         };
         let call = || self.git.call(CallPlace::Users(&checkout.folder));
         let remote = push_remote(checkout, &call)?;

@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::address::Address;
+use super::alternate_line;
 use super::fill::link_objects;
 use super::store::Project;
 use super::{CallPlace, Store, StoreError};
@@ -91,6 +92,7 @@ impl Store {
             Project::Local(checkout) => checkout.origin().map(|(address, _)| address),
             Project::Remote(remote) => Some(remote.address.clone()),
             Project::Plain(_) => None,
+            Project::Borrowed(borrowed) => borrowed.origin(),
         }
     }
 
@@ -106,7 +108,24 @@ impl Store {
             fs::remove_dir_all(&linked)?;
         }
         fs::create_dir_all(objects.join("pack"))?;
-        fs::create_dir_all(objects.join("info"))
+        fs::create_dir_all(objects.join("info"))?;
+        match self.borrowed_objects() {
+            Some(lent) => fs::write(objects.join("info/alternates"), alternate_line(&lent)),
+            None => Ok(()),
+        }
+    }
+
+    /// A git folder that other machines read, with nothing in it that this machine alone knows.
+    pub(super) fn make_depot(&self, depot: &Path) -> Result<(), StoreError> {
+        let above = depot.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(above).map_err(StoreError::io("create", above))?;
+        let config = [&self.generated_config()?[..], SETTINGS.as_bytes()].concat();
+        ensure_git_dir(depot, |folder| {
+            for inside in ["refs/heads", "objects/pack", "objects/info"] {
+                fs::create_dir_all(folder.join(inside))?;
+            }
+            fs::write(folder.join("config"), &config)
+        })
     }
 
     /// What git finds out about the file system, asked once.

@@ -248,7 +248,7 @@ impl Store {
     fn plain(&self) -> Option<&PlainFolder> {
         match &self.project {
             Project::Plain(plain) => Some(plain),
-            Project::Local(_) | Project::Remote(_) => None,
+            Project::Local(_) | Project::Remote(_) | Project::Borrowed(_) => None,
         }
     }
 }

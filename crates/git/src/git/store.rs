@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::address::{Address, UserInfo};
 use super::checkout::Checkout;
+use super::depot::BorrowedProject;
 use super::names::fnv1a;
 use super::shadow::PlainFolder;
 use super::users_config::UsersConfig;
@@ -58,6 +59,8 @@ pub(super) enum Project {
     Remote(RemoteProject),
     /// A folder of the user's that is in no repository.
     Plain(PlainFolder),
+    /// One whose objects are somewhere else, on behalf of another machine.
+    Borrowed(BorrowedProject),
 }
 
 #[derive(Debug)]
@@ -126,6 +129,7 @@ impl Store {
             Project::Local(checkout) => &checkout.config,
             Project::Remote(remote) => &remote.config,
             Project::Plain(plain) => &plain.config,
+            Project::Borrowed(borrowed) => &borrowed.config,
         }
     }
 
@@ -196,6 +200,7 @@ impl Store {
             Project::Local(checkout) => &checkout.object_format,
             Project::Remote(remote) => &remote.object_format,
             Project::Plain(_) => "sha1",
+            Project::Borrowed(borrowed) => &borrowed.lent.object_format,
         }
     }
 
@@ -221,6 +226,15 @@ impl Store {
             Project::Plain(plain) => Err(StoreError::PlainFolder {
                 path: plain.folder.clone(),
             }),
+            Project::Borrowed(borrowed) => Err(borrowed.no_repository()),
+        }
+    }
+
+    /// The folder of objects that are not its own, if it borrows any.
+    pub(crate) fn borrowed_objects(&self) -> Option<PathBuf> {
+        match &self.project {
+            Project::Borrowed(borrowed) => Some(borrowed.lent.depot.join("objects")),
+            Project::Local(_) | Project::Remote(_) | Project::Plain(_) => None,
         }
     }
 
@@ -249,6 +263,10 @@ impl Store {
     pub fn call(&self) -> Call {
         let git_dir = self.git_dir();
         let call = self.git.call(CallPlace::Ours(&git_dir));
+        let call = match self.borrowed_objects() {
+            Some(objects) => call.reading(&objects),
+            None => call,
+        };
         self.signed(call).holding(self.sign_file())
     }
 

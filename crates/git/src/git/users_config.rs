@@ -31,6 +31,11 @@ impl std::fmt::Debug for UsersConfig {
 }
 
 impl UsersConfig {
+    pub(super) fn none() -> Self {
+        let settings = Vec::new();
+        Self { settings }
+    }
+
     pub(crate) fn read(call: Call) -> Result<Self, GitError> {
         let list = ["config", "--list", "-z", "--show-scope", "--includes"];
         let printed = call.args(list).output()?;

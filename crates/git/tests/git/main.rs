@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod capture;
+mod depot;
 mod faults;
 mod pairs_like_git;
 mod radar;

@@ -53,7 +53,8 @@ pub(super) fn boot_id() -> io::Result<String> {
     Ok(id.trim().to_owned())
 }
 
-fn fresh_nonce() -> io::Result<String> {
+/// A name that nobody else has, and nobody can guess.
+pub fn fresh_nonce() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     // So few bytes come whole, or not at all.
     getrandom(&mut bytes[..], GetRandomFlags::empty())?;

@@ -1,0 +1,159 @@
+//! A project on other machines: a git folder whose objects their stores borrow, and bundles that come back.
+//!
+//! Knows nothing of how either gets there, nor of what is done with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::excludes::RULES;
+use super::store::{FETCH, Project};
+use super::users_config::UsersConfig;
+use super::{
+    Address, CallPlace, CommitId, Git, GitError, Identity, Store, StoreError, nul_separated,
+};
+
+/// Where the store has what a bundle brought until it is kept.
+const BROUGHT: &str = "refs/pleach/brought/";
+
+const KEPT: &str = "refs/pleach/keep/";
+
+/// What a store on another machine has to know of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LentProject {
+    /// The git folder whose objects it borrows.
+    #[serde(with = "pleach_system::files::stored_path")]
+    pub depot: PathBuf,
+    pub object_format: String,
+    pub name: String,
+    pub email: String,
+    /// What git ignores besides what the project says itself.
+    pub ignored: String,
+    /// Where the project comes from, without any login.
+    pub origin: Option<String>,
+}
+
+/// A project whose objects are somewhere else.
+#[derive(Debug)]
+pub(super) struct BorrowedProject {
+    pub(super) lent: LentProject,
+    /// Nothing of this machine's user has a say.
+    pub(super) config: UsersConfig,
+}
+
+impl BorrowedProject {
+    pub(super) fn no_repository(&self) -> StoreError {
+        let path = self.lent.depot.clone();
+        StoreError::NotARepository { path }
+    }
+
+    pub(super) fn origin(&self) -> Option<Address> {
+        let (address, _) = Address::parse(self.lent.origin.as_ref()?).ok()?;
+        Some(address)
+    }
+}
+
+impl Store {
+    /// Brings commits into a depot, which is made if it is not there, and says what a borrower has to know.
+    pub fn lend(&self, depot: &Path, commits: &[CommitId]) -> Result<LentProject, StoreError> {
+        let _lock = self.lock("depot.lock")?;
+        self.make_depot(depot)?;
+        let git_dir = self.git_dir();
+        let call = self.git.call(CallPlace::Ours(depot)).reading(&git_dir);
+        let call = call.args(FETCH).args(["--no-prune", "--"]).arg(&git_dir);
+        let wanted = commits
+            .iter()
+            .map(|commit| format!("+{commit}:refs/pleach/lent/{commit}"));
+        call.args(wanted).output()?;
+        self.adopt_excludes()?;
+        let rules = fs::read(git_dir.join(RULES)).unwrap_or_default();
+        let Identity { name, email } = self.identity().clone();
+        Ok(LentProject {
+            depot: depot.to_owned(),
+            object_format: self.object_format().to_owned(),
+            name,
+            email,
+            ignored: String::from_utf8_lossy(&rules).into_owned(),
+            origin: self
+                .origin_address()
+                .map(|address| address.as_str().to_owned()),
+        })
+    }
+
+    /// Opens the store of a project that was lent, in a folder of its own.
+    pub fn borrowing(git: Git, home: &Path, lent: LentProject) -> Result<Self, StoreError> {
+        fs::create_dir_all(home).map_err(StoreError::io("create", home))?;
+        let home = home.canonicalize().map_err(StoreError::io("find", home))?;
+        let identity = Identity {
+            name: lent.name.clone(),
+            email: lent.email.clone(),
+        };
+        let config = UsersConfig::none();
+        let project = Project::Borrowed(BorrowedProject { lent, config });
+        let mut store = Self::at(git, home, project, identity);
+        let _lock = store.lock("store.lock")?;
+        store.prepare()?;
+        Ok(store)
+    }
+
+    /// Writes everything that is kept here beyond some commit to a file; nothing if there is no more.
+    pub fn bundle(&self, file: &Path, basis: &CommitId) -> Result<bool, StoreError> {
+        let not_merged = format!("--no-merged={basis}");
+        let list = ["for-each-ref", "--format=%(refname)", &not_merged, KEPT];
+        let printed = self.call().args(list).output()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let names: Vec<&str> = printed.lines().collect();
+        if names.is_empty() {
+            return Ok(false);
+        }
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        let call = self.call().writing(folder);
+        let call = call.args(["bundle", "create", "--quiet"]).arg(file);
+        call.arg(format!("^{basis}")).args(names).output()?;
+        Ok(true)
+    }
+
+    /// Takes in what a bundle holds, checked, and keeps it under the same names.
+    pub fn take_bundle(&self, file: &Path) -> Result<(), StoreError> {
+        let fetch = self.call().reading(file).args(FETCH);
+        let fetch = fetch.args(["--no-prune", "--"]).arg(file);
+        fetch.arg(format!("+{KEPT}*:{BROUGHT}*")).output()?;
+        for (name, commit) in self.brought()? {
+            self.keep(&commit, &name)?;
+            self.drop_ref(&format!("{BROUGHT}{name}"), &commit)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a branch of ours at a commit; what it held before is kept.
+    pub fn put_branch(&self, branch: &str, commit: &CommitId) -> Result<(), StoreError> {
+        let name = format!("refs/heads/{branch}");
+        let seen = self.ref_commit(&name)?;
+        if seen.as_ref() == Some(commit) {
+            return Ok(());
+        }
+        if let Some(seen) = &seen
+            && !self.is_ancestor(seen, commit)?
+        {
+            self.keep(seen, branch)?;
+        }
+        self.clear_lock_of(&name)?;
+        Ok(self.swap_ref(&name, commit, seen.as_ref())?)
+    }
+
+    fn brought(&self) -> Result<Vec<(String, CommitId)>, GitError> {
+        let list = ["for-each-ref", "--format=%(objectname)%00%(refname)%00"];
+        let printed = self.call().args(list).arg(BROUGHT).output()?;
+        let mut fields = nul_separated(&printed).map(<[u8]>::trim_ascii);
+        let mut found = Vec::new();
+        while let (Some(id), Some(name)) = (fields.next(), fields.next()) {
+            let name = String::from_utf8_lossy(name);
+            let id = String::from_utf8_lossy(id).parse();
+            if let (Some(name), Ok(id)) = (name.strip_prefix(BROUGHT), id) {
+                found.push((name.to_owned(), id));
+            }
+        }
+        Ok(found)
+    }
+}
