@@ -15,6 +15,7 @@ mod push_consent;
 mod read;
 mod request_keys;
 mod schema;
+mod submissions;
 mod task_ids;
 mod trust;
 
@@ -36,6 +37,7 @@ pub use read::{
     BatchFilter, BatchRow, BatchScope, ExecutionRow, LoadedBatch, NotedProcess, ProcessPurpose,
 };
 pub use request_keys::{Provenance, RequestKey};
+pub use submissions::SubmittedUnit;
 
 use derive::DerivedBatch;
 use error::Stop;
@@ -274,10 +276,7 @@ impl Database {
     ) -> Result<(), DatabaseError> {
         self.write("store a process", |transaction| {
             DerivedBatch::load(transaction, batch)?;
-            let (task, number) = match &process.whose {
-                ProcessPurpose::Attempt(task, number) => (task.as_str(), number),
-                ProcessPurpose::Probe(number) => (read::OF_PROBES, number),
-            };
+            let (task, number) = process.whose.columns();
             transaction.execute(
                 "INSERT OR REPLACE INTO process
                  (batch, task, attempt, boot_id, pid, start_time, nonce)

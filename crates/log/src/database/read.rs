@@ -69,8 +69,26 @@ pub enum ProcessPurpose {
     Probe(u32),
 }
 
+impl ProcessPurpose {
+    /// How it stands in a table: a task and a number.
+    pub(super) fn columns(&self) -> (&str, u32) {
+        match self {
+            Self::Attempt(task, number) => (task.as_str(), *number),
+            Self::Probe(number) => (OF_PROBES, *number),
+        }
+    }
+
+    pub(super) fn of_row(row: &Row<'_>, task: usize, number: usize) -> rusqlite::Result<Self> {
+        let (task, number) = (task_in(row, task)?, row.get(number)?);
+        Ok(match task.as_str() {
+            OF_PROBES => Self::Probe(number),
+            _ => Self::Attempt(task, number),
+        })
+    }
+}
+
 /// What stands for the task where a process runs tests; no task has an empty id.
-pub(super) const OF_PROBES: &str = "";
+const OF_PROBES: &str = "";
 
 /// A process of a batch, so that nobody mistakes another one for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,12 +234,8 @@ impl Database {
                  FROM process WHERE batch = ?1 ORDER BY rowid",
             )?;
             let rows = select.query_map([batch], |row| {
-                let (task, number) = (task_in(row, 0)?, row.get(1)?);
                 Ok(NotedProcess {
-                    whose: match task.as_str() {
-                        OF_PROBES => ProcessPurpose::Probe(number),
-                        _ => ProcessPurpose::Attempt(task, number),
-                    },
+                    whose: ProcessPurpose::of_row(row, 0, 1)?,
                     boot_id: row.get(2)?,
                     pid: row.get(3)?,
                     start_time: unsigned_in(row, 4)?,

@@ -236,6 +236,21 @@ pub(super) const STEPS: &[&str] = &[
     DROP INDEX batch_of_task;
     CREATE INDEX batch_of_task ON batch_task (project, plan, key, batch);
 ",
+    "
+    CREATE TABLE submission (
+        batch INTEGER NOT NULL REFERENCES batch (id),
+        task TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        fence TEXT NOT NULL UNIQUE,
+        cluster TEXT NOT NULL,
+        submission TEXT NOT NULL,
+        unit INTEGER NOT NULL,
+        sent_at INTEGER NOT NULL,
+        over_at INTEGER,
+        PRIMARY KEY (batch, task, attempt)
+    ) STRICT;
+    CREATE INDEX open_submission ON submission (cluster) WHERE over_at IS NULL;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

@@ -1,0 +1,78 @@
+//! What was given to a cluster: noted before it is sent, so that whoever goes on with a batch finds it there.
+//!
+//! Knows nothing of clusters.
+
+use rusqlite::params;
+
+use super::derive::DerivedBatch;
+use super::{Database, DatabaseError, ProcessPurpose, now};
+
+/// An attempt or a run of the tests that was given to a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubmittedUnit {
+    pub whose: ProcessPurpose,
+    /// What tells this sending of it from any other.
+    pub fence: String,
+    pub cluster: String,
+    /// What was sent with it at once, by its name.
+    pub submission: String,
+    /// Its number there, counted from 1.
+    pub unit: u32,
+}
+
+impl Database {
+    /// Notes what is about to be sent, all or none; the last sending of an attempt counts.
+    pub fn note_units(&mut self, batch: u32, units: &[SubmittedUnit]) -> Result<(), DatabaseError> {
+        self.write("store what is given to the cluster", |transaction| {
+            DerivedBatch::load(transaction, batch)?;
+            let mut insert = transaction.prepare(
+                "INSERT OR REPLACE INTO submission
+                 (batch, task, attempt, fence, cluster, submission, unit, sent_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?;
+            for unit in units {
+                let (task, number) = unit.whose.columns();
+                insert.execute(params![
+                    batch,
+                    task,
+                    number,
+                    unit.fence,
+                    unit.cluster,
+                    unit.submission,
+                    unit.unit,
+                    now().cast_signed(),
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes that a unit is over, and nothing of it is believed any more.
+    pub fn end_unit(&mut self, fence: &str) -> Result<(), DatabaseError> {
+        self.write("store the end of a unit", |transaction| {
+            let end = "UPDATE submission SET over_at = ?2 WHERE fence = ?1";
+            transaction.execute(end, params![fence, now().cast_signed()])?;
+            Ok(())
+        })
+    }
+
+    /// The units of a batch that are not over.
+    pub fn open_units(&self, batch: u32) -> Result<Vec<SubmittedUnit>, DatabaseError> {
+        self.read("list what the cluster was given", |connection| {
+            let mut select = connection.prepare(
+                "SELECT task, attempt, fence, cluster, submission, unit
+                 FROM submission WHERE batch = ?1 AND over_at IS NULL ORDER BY rowid",
+            )?;
+            let rows = select.query_map([batch], |row| {
+                Ok(SubmittedUnit {
+                    whose: ProcessPurpose::of_row(row, 0, 1)?,
+                    fence: row.get(2)?,
+                    cluster: row.get(3)?,
+                    submission: row.get(4)?,
+                    unit: row.get(5)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+}
