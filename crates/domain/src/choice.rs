@@ -58,6 +58,16 @@ choices! {
         Serial = "serial",
     }
 
+    /// Where attempts and tests run.
+    #[derive(Default)]
+    pub enum Where {
+        /// On this machine.
+        #[default]
+        Local = "local",
+        /// On the nodes of a Slurm cluster.
+        Slurm = "slurm",
+    }
+
     /// What to do with a task whose branch does not merge cleanly.
     #[derive(Default)]
     pub enum OnConflict {

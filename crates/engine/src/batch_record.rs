@@ -3,6 +3,7 @@
 //! Plain data; it never changes afterwards.
 
 mod attempt_settings;
+mod cluster_settings;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,6 +26,7 @@ use pleach_system::files::stored_path::StoredPath;
 use pleach_system::secrets::Hider;
 
 pub use attempt_settings::AttemptSettings;
+pub use cluster_settings::ClusterSettings;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BatchRecord {
@@ -73,6 +75,9 @@ pub struct BatchRecord {
     pub min_free_disk: u64,
     #[serde(default)]
     pub place: WorkPlace,
+    /// The cluster that its attempts and tests are given to, if any.
+    #[serde(default)]
+    pub cluster: Option<ClusterSettings>,
     /// Work of earlier batches that some of its tasks build on and its base lacks.
     #[serde(default)]
     pub earlier: Earlier,

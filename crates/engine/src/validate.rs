@@ -15,6 +15,7 @@ use pleach_system::sandbox::SandboxPolicy;
 use pleach_system::text::causes::with_causes;
 use pleach_system::text::hash::hash;
 use pleach_system::text::last_line::{last_line, tail};
+use serde::{Deserialize, Serialize};
 
 use crate::agent::environment;
 use crate::worktree_programs::{AttemptObserver, NotRun, Program, ProgramHost};
@@ -57,7 +58,8 @@ impl Tests {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RunEnding {
     Ran(TestResult),
     /// In a way that says nothing about what it ran on.

@@ -22,6 +22,7 @@ use pleach_system::process::{Ending, ProcessRecord, load_record};
 use pleach_system::secrets::{Hider, Secrets};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::causes::with_causes;
+use serde::{Deserialize, Serialize};
 
 use pleach_engine::agent::Agent;
 use pleach_engine::batch_record::AttemptSettings;
@@ -68,12 +69,14 @@ enum TreeSource {
     Made,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Attempt {
     pub(crate) task: TaskId,
     pub(crate) title: String,
     pub(crate) number: u32,
     pub(crate) segment: String,
+    /// Where its worktree is on this machine.
+    #[serde(skip)]
     pub(crate) path: PathBuf,
     pub(crate) branch: String,
     pub(crate) basis: CommitId,
@@ -98,7 +101,8 @@ impl Attempt {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum StartPoint {
     Scratch,
     /// Where its agent was when it was limited.
@@ -109,7 +113,7 @@ pub(crate) enum StartPoint {
     Result(ProcessRecord),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) task: TaskId,
     /// Which attempt on it, counted from 1.

@@ -14,13 +14,26 @@ use crate::attempt::{Attempt, AttemptContext, Disposal, Finished, Probe, ProbeEn
 use pleach_engine::validate::RunEnding;
 use pleach_engine::worktree_programs::AttemptObserver;
 use pleach_log::agent_report::AgentReport;
-use pleach_log::database::ProcessPurpose;
+use pleach_log::database::{ProcessPurpose, SubmittedUnit};
 
 /// Carries out what the loop sends out, and tells it the end of each.
 pub(super) trait Executor {
     fn attend(&self, attempt: Box<Attempt>, handle: LoopHandle);
 
     fn judge(&self, probe: Box<Probe>, handle: LoopHandle);
+
+    /// Goes on with an attempt that another process sent out.
+    fn follow(&self, attempt: Box<Attempt>, handle: LoopHandle, _sent: SubmittedUnit) {
+        self.attend(attempt, handle);
+    }
+
+    /// Hears that what came of a unit is stored.
+    fn forget(&self, _fence: String) {}
+
+    /// Whether what it carries out uses nothing of this machine, and goes on without this process.
+    fn is_elsewhere(&self) -> bool {
+        false
+    }
 }
 
 #[derive(Debug, Clone)]

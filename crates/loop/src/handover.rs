@@ -8,10 +8,12 @@ use super::run_loop::Loop;
 impl Loop<'_> {
     pub(super) fn leave(&mut self) {
         self.wants_to_leave = true;
-        for at_work in self.at_work.values() {
-            at_work.cancel.cancel();
+        if !self.executor.is_elsewhere() {
+            for at_work in self.at_work.values() {
+                at_work.cancel.cancel();
+            }
+            self.stop_proving();
         }
-        self.stop_proving();
         self.lander.stop();
     }
 
@@ -22,8 +24,8 @@ impl Loop<'_> {
 
     /// Whether somebody is still at something that would be left alone.
     pub(super) fn is_busy(&self) -> bool {
-        !self.at_work.is_empty()
-            || !self.probes.is_empty()
+        let is_at_work = !self.at_work.is_empty() || !self.probes.is_empty();
+        is_at_work && !self.executor.is_elsewhere()
             || !self.clearing.is_empty()
             || self.lander.is_busy()
     }

@@ -7,7 +7,9 @@ mod after_task;
 mod answers;
 mod attempt;
 mod base_check;
+mod cluster;
 mod continuing;
+mod dispatcher;
 mod executor;
 mod finish;
 mod governing;
@@ -20,14 +22,18 @@ mod lander;
 pub mod landing;
 mod loop_input;
 mod marks;
+mod node_runner;
 mod patience;
 mod proving;
 mod radar;
 mod recovery;
 mod resolution;
 mod run_loop;
+mod spool;
+mod starting;
 mod status_file;
 mod timers;
+mod units;
 mod weaver;
 
 use std::collections::{HashMap, HashSet};
@@ -52,13 +58,19 @@ use pleach_system::machine::Machine;
 use pleach_system::slots::Slots;
 
 pub use base_check::BASE_CHECK;
+pub use node_runner::node_run;
 
 use self::attempt::{AttemptContext, Spares};
-use self::executor::LocalExecutor;
+use self::cluster::{Cluster, Slurm, Subprocess};
+use self::dispatcher::{ClusterExecutor, ClusterPlace};
+use self::executor::{Executor, LocalExecutor};
 use self::loop_input::LoopInput;
 use self::marks::Marks;
 use self::run_loop::Loop;
 use self::status_file::KeptStatus;
+
+/// A variable that puts processes of this machine in the place of a cluster, for tests.
+const STAND_IN: &str = "PLEACH_STAND_IN";
 
 /// Runs a batch to its end, or until it is left.
 pub fn run_batch(
@@ -152,7 +164,7 @@ impl<'r> Loop<'r> {
             slots,
             marks,
             kept_status: KeptStatus::of(&ready.record),
-            executor: Box::new(LocalExecutor(Arc::clone(&context))),
+            executor: executor_of(&ready.record, &context)?,
             context,
             batch_id: ready.id,
             record: ready.record,
@@ -191,6 +203,26 @@ impl<'r> Loop<'r> {
         crash_point(CrashPoint::BatchStarted);
         Ok(())
     }
+}
+
+fn executor_of(
+    record: &BatchRecord,
+    context: &Arc<AttemptContext>,
+) -> Result<Box<dyn Executor>, RunError> {
+    let Some(settings) = &record.cluster else {
+        return Ok(Box::new(LocalExecutor(Arc::clone(context))));
+    };
+    let place = ClusterPlace::prepare(settings, context)?;
+    let cluster: Box<dyn Cluster> = match std::env::var(STAND_IN) {
+        Ok(_) => Box::new(Subprocess {
+            home: place.home.clone(),
+        }),
+        Err(_) => Box::new(Slurm::new(None, place.home_name(), Vec::new())),
+    };
+    let started = ClusterExecutor::start(cluster, place, Arc::clone(context));
+    Ok(Box::new(
+        started.map_err(RunError::io("start the dispatcher"))?,
+    ))
 }
 
 /// Where the worktrees of the batch are.

@@ -6,6 +6,7 @@ use pleach_domain::event::{BatchEvent, PredictedConflict};
 use pleach_domain::id::TaskId;
 use pleach_engine::run::ControlRequest;
 use pleach_log::agent_report::AgentReport;
+use pleach_log::database::SubmittedUnit;
 
 use crate::attempt::{Disposal, Finished, ProbeEnded};
 use crate::executor::WrapperLaunch;
@@ -16,6 +17,16 @@ use crate::radar;
 pub(crate) enum LoopInput {
     Launched(Box<WrapperLaunch>),
     Finished(Box<Finished>, Sender<Disposal>),
+    /// Units that are about to be sent; sent to when they are noted.
+    Sending(Vec<SubmittedUnit>, Sender<()>),
+    /// A node has begun with an attempt.
+    Placed {
+        task: TaskId,
+        attempt: u32,
+        node: String,
+    },
+    /// What came of a unit was told.
+    UnitOver(String),
     Said {
         task: TaskId,
         attempt: u32,

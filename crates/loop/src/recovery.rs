@@ -176,6 +176,10 @@ impl Loop<'_> {
         let Some(basis) = basis else {
             return self.interrupted(task, None);
         };
+        if let Some(sent) = self.sent_unit(task, attempt)? {
+            // It goes on without us, or has ended by now.
+            return self.follow(task, attempt, basis, sent);
+        }
         let spec = self.tree_spec(task, basis.clone());
         let Some(worktree) = self.context.find_tree(&spec)? else {
             return self.interrupted(task, None);

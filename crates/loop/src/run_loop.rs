@@ -22,7 +22,6 @@ use super::lander::Lander;
 use super::marks::Marks;
 
 use pleach_git::git::CommitId;
-use pleach_log::batch_paths::task_branch;
 use pleach_log::database::Database;
 use pleach_log::ownership::Reply;
 use pleach_system::crash_point::{CrashPoint, crash_point};
@@ -35,7 +34,7 @@ use super::radar::RadarHandle;
 use super::status_file::KeptStatus;
 use super::timers::{Timers, chance};
 use super::{ControlRequest, LoopInput, LoopNotice, RunError};
-use crate::attempt::{Attempt, AttemptContext, Disposal, Finished, Probe, StartPoint};
+use crate::attempt::{Attempt, AttemptContext, Disposal, Finished, Probe};
 use pleach_engine::batch_record::BatchRecord;
 use pleach_engine::consent::SteeringFiles;
 
@@ -89,7 +88,7 @@ pub(super) struct AtWork {
     pub(super) cancel: Cancel,
     pub(super) spent: Spent,
     #[expect(dead_code, reason = "holding it is its use")]
-    slot: Option<SlotGuard>,
+    pub(super) slot: Option<SlotGuard>,
 }
 
 /// Something to do after the events that call for it are stored.
@@ -102,6 +101,8 @@ pub(super) enum Effect {
     /// What a person made of a conflict is taken; the places where it came about may go.
     TidyUp(usize),
     Answer(Reply, pleach_log::ownership::Answer),
+    /// What a cluster brought is stored.
+    EndUnit(String),
 }
 
 impl Loop<'_> {
@@ -179,6 +180,20 @@ impl Loop<'_> {
             LoopInput::RadarAsks(reply) => self.answer_radar(&reply),
             LoopInput::Launched(launched) => self.note_process(*launched)?,
             LoopInput::Finished(finished, disposal) => self.take_in_finished(*finished, disposal),
+            LoopInput::Sending(units, go) => self.note_units(&units, &go)?,
+            LoopInput::Placed {
+                task,
+                attempt,
+                node,
+            } => {
+                self.decide(Message::Placed {
+                    task,
+                    attempt,
+                    node,
+                });
+                self.check_base()?;
+            }
+            LoopInput::UnitOver(fence) => self.outbox.push(Effect::EndUnit(fence)),
             LoopInput::Cleared { task, notes } => {
                 self.tell_notes(&task, notes);
                 if let Some(position) = self.batch.position(&task) {
@@ -308,7 +323,7 @@ impl Loop<'_> {
             }
         }
         for effect in std::mem::take(&mut self.outbox) {
-            self.carry_out(effect);
+            self.carry_out(effect)?;
         }
         self.answer_what_is_done();
         Ok(())
@@ -322,7 +337,7 @@ impl Loop<'_> {
         }
     }
 
-    fn carry_out(&mut self, effect: Effect) {
+    fn carry_out(&mut self, effect: Effect) -> Result<(), RunError> {
         match effect {
             Effect::Answer(reply, answer) => reply.send(answer),
             Effect::TidyUp(position) => self.tidy_up(position),
@@ -333,9 +348,11 @@ impl Loop<'_> {
                     self.clearing.remove(&position);
                 }
             }
+            Effect::EndUnit(fence) => self.end_unit(fence)?,
             Effect::Judge(probe, handle) => self.executor.judge(probe, handle),
             Effect::Attend(attempt, handle) => self.executor.attend(attempt, handle),
         }
+        Ok(())
     }
 
     pub(super) fn do_what_can_be_done(
@@ -413,86 +430,5 @@ impl Loop<'_> {
 
     pub(super) fn id(&self, task: usize) -> TaskId {
         self.batch.tasks[task].design.id.clone()
-    }
-
-    fn start(&mut self, task: usize) -> Result<bool, RunError> {
-        if self.is_held_back(task) {
-            return Ok(false);
-        }
-        if !self.may_start()? {
-            return Ok(true);
-        }
-        let Some(slot) = self.slots.try_take().map_err(RunError::io("take a slot"))? else {
-            self.wait_for_slots();
-            return Ok(false);
-        };
-        self.waits_for_slots = false;
-        let (basis, start) = match self.goes_on_from(task) {
-            Some(place) => place,
-            None => match self.basis_or_why_not(task) {
-                Ok(basis) => (basis, self.afresh(task)),
-                Err(message) => return Ok(self.decide(*message)),
-            },
-        };
-        let attempt = self.batch.tasks[task].attempts + 1;
-        let event = TaskEvent::Started {
-            attempt,
-            basis: Commit(basis.to_string()),
-        };
-        let id = self.id(task);
-        self.take_in(Event::Task { task: id, event });
-        self.send_out(task, attempt, basis, start, Some(slot))?;
-        Ok(true)
-    }
-
-    /// Looks again soon, and says so once.
-    pub(super) fn wait_for_slots(&mut self) {
-        if !std::mem::replace(&mut self.waits_for_slots, true) {
-            let limit = self.record.parallel_limit;
-            let note = format!("waiting for a slot: {limit} agents are running (parallel_limit)");
-            (self.told)(LoopNotice::Note(note));
-        }
-        self.timers.look_for_slots();
-    }
-
-    /// Has an attempt carried out, once what is pending is stored.
-    pub(super) fn send_out(
-        &mut self,
-        task: usize,
-        number: u32,
-        basis: CommitId,
-        start: StartPoint,
-        slot: Option<SlotGuard>,
-    ) -> Result<(), RunError> {
-        let cancel = Cancel::new().map_err(RunError::io("set up cancelling agents"))?;
-        let record = &self.record.tasks[task];
-        let segment = record.segment();
-        let attempt = Attempt {
-            task: record.id.clone(),
-            title: record.title.clone(),
-            number,
-            path: self.context.tree_path(&segment),
-            branch: task_branch(self.context.number, &segment),
-            segment,
-            basis,
-            prompt: record.prompt.clone(),
-            session: self.batch.tasks[task].session.clone(),
-            spent_before: self.batch.tasks[task].spent_in_session,
-            start,
-        };
-        let handle = LoopHandle {
-            inbox: self.sender.clone(),
-            whose: attempt.whose(),
-            cancel: cancel.clone(),
-        };
-        let spent = Spent::default();
-        let at_work = AtWork {
-            cancel,
-            spent,
-            slot,
-        };
-        self.at_work.insert(task, at_work);
-        self.outbox.push(Effect::Attend(Box::new(attempt), handle));
-        Ok(())
     }
 }

@@ -16,5 +16,10 @@ fn main() -> ExitCode {
     if let Some(code) = shim::run_if_called_as_one() {
         return code;
     }
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|command| command == "node-run") {
+        let words: Vec<_> = words.collect();
+        return pleach_loop::node_run(&words);
+    }
     pleach_cli::run(pleach_loop::run_batch)
 }

@@ -2,6 +2,8 @@
 //!
 //! Decides and changes nothing; `Batch::apply` does.
 
+use serde::{Deserialize, Serialize};
+
 use super::decide::{fell_back, of_task};
 use super::{Batch, BatchTask, Fallback, Spent};
 use crate::choice::NoChanges;
@@ -28,7 +30,8 @@ const MOST_LOSSES: u32 = 6;
 
 const HOUR: u64 = 60 * 60 * 1_000;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AttemptEnding {
     Built {
         /// The tip of the task branch.

@@ -116,11 +116,14 @@ impl<'a> Fields<'a> {
         let firsts = names.map(|name| name.split('.').next().unwrap_or(name));
         let known: Vec<&str> = firsts.chain([AGENTS]).collect();
         self.refuse_others(self.table, "", &known);
-        let tables = KEYS.iter().filter_map(|key| key.name.split_once('.'));
-        for (above, name) in tables {
+        let mut tables: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (above, name) in KEYS.iter().filter_map(|key| key.name.split_once('.')) {
+            tables.entry(above).or_default().push(name);
+        }
+        for (above, names) in tables {
             let item = self.table.get(above);
             if let Some(table) = item.and_then(Item::as_table_like) {
-                self.refuse_others(table, &format!("{above}."), &[name]);
+                self.refuse_others(table, &format!("{above}."), &names);
             }
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pleach_domain::choice::{
     ForgeKind, Landing, NetworkChoice, NoChanges, OnConflict, OnInvalid, RunMode, SandboxChoice,
-    Strategy,
+    Strategy, Where,
 };
 use pleach_domain::phase::Threshold;
 use toml_edit::Value;
@@ -236,6 +236,16 @@ keys! {
     worktrees: PathBuf as PathValue, "\"~/trees\"" or "the state folder";
     /// The file of the prompt template.
     prompt: PathBuf as PathValue, "\"prompt.md\"" or "the built-in prompt";
+    /// Where attempts and tests run.
+    place ["where"]: Where as OneOf<Where> = Where::default(), "\"slurm\"";
+    /// The folder that this machine and the nodes of a cluster share, under the same path.
+    cluster_share ["cluster.share"]: PathBuf as PathValue, "\"/scratch/me/pleach\"" or "none, no cluster is used";
+    /// The folder on a node's own disk, or the variable there that names it.
+    cluster_scratch ["cluster.scratch"]: String as FreeText = "$TMPDIR".to_owned(), "\"/local\"";
+    /// How often the cluster's queue is asked.
+    cluster_look ["cluster.look"]: Duration as Time = Duration::from_secs(30), "\"1m\"";
+    /// How long a node may be out of reach before it ends what it runs.
+    cluster_lease ["cluster.lease"]: Duration as Time = Duration::from_secs(90), "\"5m\"";
     /// The kind of forge.
     forge ["forge.kind"]: ForgeKind as OneOf<ForgeKind>, "\"github\"" or "detected from the remote";
 }

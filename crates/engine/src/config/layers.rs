@@ -17,7 +17,7 @@ use super::fields::{Fields, line_at};
 use super::keys::{Config, KEYS};
 use super::{FILE_NAME, VARIABLES};
 
-const OTHER_VARIABLES: [&str; 18] = [
+const OTHER_VARIABLES: [&str; 20] = [
     "HOME",
     "TASK",
     "BATCH",
@@ -36,6 +36,8 @@ const OTHER_VARIABLES: [&str; 18] = [
     "CRASHES",
     "GIT_TOKEN",
     "GIT_HOST",
+    "NODE_CLAIM",
+    "STAND_IN",
 ];
 
 const OTHER_PREFIXES: [&str; 2] = ["TEST_", "LOGIN_"];

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, BatchSettings, Design, Fallback, OnFailure, Validation};
-use pleach_domain::choice::OnInvalid;
+use pleach_domain::choice::{OnInvalid, Where};
 use pleach_domain::graph::{Graph, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
@@ -30,7 +30,7 @@ use super::previous_batch::PreviousBatch;
 use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::ChosenAgent;
-use crate::batch_record::{AttemptSettings, BatchRecord, PlanMark, TaskRecord};
+use crate::batch_record::{AttemptSettings, BatchRecord, ClusterSettings, PlanMark, TaskRecord};
 use crate::config::{MaxParallel, Settings};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
 use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
@@ -297,8 +297,21 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         auto_slots: settings.max_parallel == MaxParallel::Auto,
         min_free_disk: settings.min_free_disk,
         place: WorkPlace::Worktrees,
+        cluster: cluster_settings(settings),
         earlier: Earlier::default(),
         stands_on: Vec::new(),
+    }
+}
+
+fn cluster_settings(settings: &Settings) -> Option<ClusterSettings> {
+    match settings.place {
+        Where::Local => None,
+        Where::Slurm => Some(ClusterSettings {
+            share: settings.cluster_share.clone()?,
+            scratch: settings.cluster_scratch.clone(),
+            look: settings.cluster_look,
+            lease: settings.cluster_lease,
+        }),
     }
 }
 

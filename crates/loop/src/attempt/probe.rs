@@ -4,6 +4,7 @@
 
 use pleach_domain::id::TaskId;
 use pleach_system::crash_point::{CrashPoint, crash_point};
+use serde::{Deserialize, Serialize};
 
 use super::AttemptContext;
 use pleach_engine::validate::{RunEnding, TestBench, TestPlace, Tests};
@@ -12,7 +13,7 @@ use pleach_git::git::{CommitId, TreeId};
 use pleach_git::worktree::WorktreeError;
 use pleach_log::batch_paths::probe_folder;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Probe {
     /// Counted from 1 within the batch, in the order in which they begin; people see another number.
     pub(crate) number: u32,
@@ -21,7 +22,7 @@ pub(crate) struct Probe {
     pub(crate) tree: TreeId,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ProbeEnded {
     pub(crate) number: u32,
     pub(crate) tasks: Vec<TaskId>,

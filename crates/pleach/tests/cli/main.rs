@@ -11,6 +11,7 @@ mod base_check;
 mod branches;
 mod by_name;
 mod canary;
+mod cluster;
 mod consent;
 mod control;
 mod demo;

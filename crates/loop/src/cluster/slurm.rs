@@ -1,0 +1,257 @@
+//! Slurm, by its programs `sbatch`, `squeue` and `scancel`.
+//!
+//! Knows their words and nothing of tasks. Jobs are named after our installation and the submission, and are found by
+//! that name alone: their numbers mean nothing to us once they are over.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::command::run;
+use super::{Cluster, ClusterError, EndHow, SeenUnit, Submission, UnitName, UnitOver, UnitState};
+
+/// How many seconds before its time is over a job hears of it.
+const WARNING: u32 = 120;
+
+/// What a job may take beyond what its programs may.
+const SPARE_TIME: Duration = Duration::from_mins(5);
+
+/// What `squeue` prints of each element of an array: its job, its number there, its name, its state, the reason.
+const FORMAT: &str = "%F|%K|%j|%T|%r";
+
+#[derive(Debug)]
+pub(crate) struct Slurm {
+    /// Where its programs are, if not on the path.
+    pub(crate) bin: Option<PathBuf>,
+    /// What tells the jobs of this installation from those of others.
+    pub(crate) home: String,
+    /// Further words for `sbatch`, such as a partition.
+    pub(crate) words: Vec<String>,
+    /// The numbers of units as they were seen last.
+    numbers: Mutex<HashMap<UnitName, String>>,
+}
+
+impl Slurm {
+    pub(crate) fn new(bin: Option<PathBuf>, home: String, words: Vec<String>) -> Self {
+        let numbers = Mutex::default();
+        Self {
+            bin,
+            home,
+            words,
+            numbers,
+        }
+    }
+
+    fn program(&self, name: &str) -> PathBuf {
+        self.bin
+            .as_ref()
+            .map_or_else(|| name.into(), |bin| bin.join(name))
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, HashMap<UnitName, String>> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn job_name(&self, submission: &str) -> String {
+        format!("pleach-{}-{submission}", self.home)
+    }
+}
+
+impl Cluster for Slurm {
+    fn name(&self) -> &'static str {
+        "slurm"
+    }
+
+    fn submit(&self, submission: &Submission) -> Result<(), ClusterError> {
+        let mut output = OsString::from("--output=");
+        output.push(submission.folder.join("job.%a.out"));
+        let minutes = (submission.time + SPARE_TIME).as_secs().div_ceil(60);
+        let mut words: Vec<OsString> = [
+            "--parsable",
+            // All of an environment that holds nothing but what `sbatch` needs: any other word has Slurm load the login
+            // environment of the node.
+            "--export=ALL",
+            "--no-requeue",
+            "--nodes=1",
+            "--ntasks=1",
+            "--chdir=/",
+            "--open-mode=append",
+        ]
+        .map(OsString::from)
+        .to_vec();
+        words.push(format!("--job-name={}", self.job_name(&submission.name)).into());
+        words.push(format!("--array=1-{}", submission.units).into());
+        words.push(format!("--time={minutes}").into());
+        words.push(format!("--signal=B:TERM@{WARNING}").into());
+        words.push(output);
+        words.extend(self.words.iter().map(OsString::from));
+        let script = script(submission)?;
+        run(&self.program("sbatch"), &words, &script).map(drop)
+    }
+
+    fn look(&self) -> Result<Vec<SeenUnit>, ClusterError> {
+        let user = rustix::process::getuid().as_raw().to_string();
+        let words = ["-h", "-r", "-t", "all", "-u", &user, "-o", FORMAT];
+        let printed = run(&self.program("squeue"), &words.map(OsString::from), "")?;
+        let ours = self.job_name("");
+        let mut numbers = HashMap::new();
+        let mut seen = Vec::new();
+        for line in printed.lines() {
+            if let Some((number, unit)) = seen_in(line, &ours) {
+                numbers.insert(unit.name.clone(), number);
+                seen.push(unit);
+            }
+        }
+        *self.numbers() = numbers;
+        Ok(seen)
+    }
+
+    fn end(&self, units: &[UnitName], how: EndHow) -> Result<(), ClusterError> {
+        let numbers = self.numbers();
+        let mut known: Vec<OsString> = units
+            .iter()
+            .filter_map(|unit| numbers.get(unit))
+            .map(OsString::from)
+            .collect();
+        drop(numbers);
+        if known.is_empty() {
+            return Ok(());
+        }
+        let mut words = match how {
+            EndHow::IfItWaits => vec![OsString::from("--state=PENDING")],
+            EndHow::ForGood => Vec::new(),
+        };
+        words.append(&mut known);
+        run(&self.program("scancel"), &words, "").map(drop)
+    }
+}
+
+/// What a node runs; it stands in no command line.
+fn script(submission: &Submission) -> Result<String, ClusterError> {
+    let words = [&submission.program, &submission.folder];
+    let [program, folder] = words.map(|path| path.to_str().map(quoted));
+    match (program, folder) {
+        (Some(program), Some(folder)) => {
+            Ok(format!("#!/bin/sh\nexec {program} node-run {folder}\n"))
+        }
+        _ => Err(ClusterError::BadPath),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// A unit of ours, with its number in the queue, as a line of `squeue` says it.
+fn seen_in(line: &str, ours: &str) -> Option<(String, SeenUnit)> {
+    let mut fields = line.splitn(5, '|');
+    let (job, element, name) = (fields.next()?, fields.next()?, fields.next()?);
+    let (state, reason) = (fields.next()?, fields.next()?);
+    let submission = name.strip_prefix(ours)?.to_owned();
+    let unit = element.parse().ok()?;
+    let seen = SeenUnit {
+        name: UnitName { submission, unit },
+        state: state_of(state, reason),
+    };
+    Some((format!("{job}_{element}"), seen))
+}
+
+fn state_of(state: &str, reason: &str) -> UnitState {
+    match state {
+        "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" => {
+            let says = !matches!(reason, "" | "None");
+            UnitState::Waiting(says.then(|| reason.to_owned()))
+        }
+        "RUNNING" | "COMPLETING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT"
+        | "RESIZING" => UnitState::Running,
+        over => UnitState::Over(over_by(over)),
+    }
+}
+
+fn over_by(state: &str) -> UnitOver {
+    let lost = |why: &str| UnitOver::Lost(why.to_owned());
+    match state {
+        "CANCELLED" => UnitOver::Cancelled,
+        "TIMEOUT" | "DEADLINE" => UnitOver::TimedOut,
+        "OUT_OF_MEMORY" => UnitOver::OutOfMemory,
+        "COMPLETED" | "FAILED" => lost("its job ended without a result"),
+        "NODE_FAIL" | "BOOT_FAIL" => lost("its node failed"),
+        "PREEMPTED" => lost("its job was preempted"),
+        other => {
+            let state = other.to_lowercase().replace('_', " ");
+            UnitOver::Lost(format!("Slurm says that its job is {state}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(line: &str) -> Option<(String, UnitName, UnitState)> {
+        let (number, unit) = seen_in(line, "pleach-abc-")?;
+        Some((number, unit.name, unit.state))
+    }
+
+    #[test]
+    fn a_line_of_the_queue_tells_a_unit_and_how_it_is() {
+        let unit = |unit| UnitName {
+            submission: "7-0a1b2c3d".to_owned(),
+            unit,
+        };
+        let waits = |why: Option<&str>| UnitState::Waiting(why.map(str::to_owned));
+        for (line, number, state) in [
+            (
+                "12|3|pleach-abc-7-0a1b2c3d|PENDING|Resources",
+                3,
+                waits(Some("Resources")),
+            ),
+            ("12|3|pleach-abc-7-0a1b2c3d|PENDING|None", 3, waits(None)),
+            (
+                "12|1|pleach-abc-7-0a1b2c3d|RUNNING|None",
+                1,
+                UnitState::Running,
+            ),
+            (
+                "12|1|pleach-abc-7-0a1b2c3d|COMPLETING|None",
+                1,
+                UnitState::Running,
+            ),
+        ] {
+            let expected = (format!("12_{number}"), unit(number), state);
+            assert_eq!(seen(line), Some(expected), "{line}");
+        }
+        for state in [
+            "NODE_FAIL",
+            "CANCELLED",
+            "COMPLETED",
+            "OUT_OF_MEMORY",
+            "LAUNCH_FAILED",
+        ] {
+            let line = format!("12|1|pleach-abc-7-0a1b2c3d|{state}|None");
+            let (_, _, seen) = seen(&line).unwrap();
+            assert!(matches!(seen, UnitState::Over(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn jobs_of_others_and_lines_of_something_else_are_passed_over() {
+        for line in [
+            "",
+            "12|3|pleach-other-7-0a1b2c3d|PENDING|Resources",
+            "12|N/A|pleach-abc-7-0a1b2c3d|PENDING|Resources",
+            "12|3|pleach-abc-7-0a1b2c3d",
+            "slurm_load_jobs error: Unable to contact slurm controller",
+        ] {
+            assert_eq!(seen(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_word_of_the_script_whatever_it_holds() {
+        assert_eq!(quoted("/a b/$(x)"), "'/a b/$(x)'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

@@ -1,0 +1,83 @@
+//! Takes what a unit brings: its work into the store, checked, and its word to the loop.
+
+use std::sync::mpsc::channel;
+
+use pleach_domain::batch::AttemptEnding;
+use pleach_git::git::CommitId;
+use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::text::causes::with_causes;
+
+use super::Dispatcher;
+use super::follow::FollowedUnit;
+use super::send::lost;
+use crate::attempt::{Attempt, Finished};
+use crate::loop_input::LoopInput;
+use crate::spool::{UnitEnding, UnitWork};
+
+impl Dispatcher {
+    pub(super) fn take(&mut self, unit: FollowedUnit) {
+        let taken = self.result_of(&unit);
+        let input = taken.unwrap_or_else(|why| lost(&unit.work, &why));
+        self.tell_end(unit, input);
+    }
+
+    /// Tells the loop how a unit ended, and that nothing more comes of it.
+    pub(super) fn tell_end(&mut self, unit: FollowedUnit, input: LoopInput) {
+        unit.handle.tell(input);
+        let fence = unit.sent.fence.clone();
+        unit.handle.tell(LoopInput::UnitOver(fence));
+        self.told.push(unit);
+    }
+
+    fn result_of(&self, unit: &FollowedUnit) -> Result<LoopInput, String> {
+        let place = unit.place();
+        let result = place.result();
+        let result = result.map_err(|error| format!("could not read its result: {error}"))?;
+        if result.fence != unit.sent.fence {
+            return Err("its result is of another sending".to_owned());
+        }
+        if result.has_bundle {
+            let taken = self.context.store.take_bundle(&place.bundle());
+            taken
+                .map_err(|error| format!("could not take its work in: {}", with_causes(&error)))?;
+            crash_point(CrashPoint::WorkFetched);
+        }
+        match (result.ended, &unit.work) {
+            (UnitEnding::Finished(finished), UnitWork::Attempt(attempt))
+                if finished.task == attempt.task && finished.attempt == attempt.number =>
+            {
+                self.check_work(attempt, &finished)?;
+                Ok(LoopInput::Finished(finished, channel().0))
+            }
+            (UnitEnding::Judged(ended), UnitWork::Probe(probe))
+                if ended.number == probe.number && ended.tree == probe.tree =>
+            {
+                Ok(LoopInput::Judged(ended))
+            }
+            _ => Err("its result is of something else".to_owned()),
+        }
+    }
+
+    /// What it says it made is here, and comes after what it began with.
+    fn check_work(&self, attempt: &Attempt, finished: &Finished) -> Result<(), String> {
+        let store = &self.context.store;
+        let made = match &finished.ending {
+            AttemptEnding::Built { commit, .. } => Some(commit.0.parse::<CommitId>()),
+            _ => None,
+        };
+        let made = made.transpose().map_err(|error| error.to_string())?;
+        for commit in made.iter().chain(&finished.kept) {
+            if !store.has_commit(commit) {
+                return Err(format!("its work {commit} did not come along"));
+            }
+        }
+        let Some(made) = made else { return Ok(()) };
+        let follows = store.is_ancestor(&attempt.basis, &made);
+        if !follows.map_err(|error| with_causes(&error))? {
+            let basis = &attempt.basis;
+            return Err(format!("its work {made} does not build on {basis}"));
+        }
+        let put = store.put_branch(&attempt.branch, &made);
+        put.map_err(|error| with_causes(&error))
+    }
+}

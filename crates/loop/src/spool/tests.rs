@@ -1,0 +1,77 @@
+//! What is torn, changed or half written is never taken for something else.
+
+use std::fs;
+
+use super::*;
+
+fn heartbeat() -> Heartbeat {
+    Heartbeat {
+        beat: 7,
+        fence: "ab".repeat(16),
+        phase: NodePhase::Working,
+        node: "n1".to_owned(),
+        logs: LogLengths::from([("agent".to_owned(), 812)]),
+    }
+}
+
+#[test]
+fn of_a_sealed_text_no_part_and_no_other_byte_is_read() {
+    let text = "{\"a\":1}\n{\"b\":\"#x\"}";
+    let whole = seal(text).into_bytes();
+    assert_eq!(unseal(&whole), Some(text));
+    for length in 0..whole.len() {
+        assert_eq!(unseal(&whole[..length]), None, "{length} bytes");
+    }
+    for place in 0..whole.len() {
+        for bit in 0..8 {
+            let mut changed = whole.clone();
+            changed[place] ^= 1 << bit;
+            assert_eq!(unseal(&changed), None, "byte {place}, bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn a_heartbeat_that_is_being_written_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let unit = SubmissionFolder::at(folder.path().to_owned()).unit(1);
+    assert_eq!(unit.heartbeat(), None);
+    assert!(unit.claim("mine").unwrap());
+    assert_eq!(unit.heartbeat(), None);
+    let first = heartbeat();
+    unit.beat(&first).unwrap();
+    assert_eq!(unit.heartbeat(), Some(first.clone()));
+    let path = folder.path().join("1/heartbeat");
+    let old = fs::read(&path).unwrap();
+    let second = Heartbeat { beat: 8, ..first };
+    unit.beat(&second).unwrap();
+    let new = fs::read(&path).unwrap();
+    for length in 1..old.len() {
+        let mixed = [&new[..length], &old[length..]].concat();
+        fs::write(&path, &mixed).unwrap();
+        let is_either = mixed == new || mixed == old;
+        assert_eq!(unit.heartbeat().is_some(), is_either, "{length} bytes");
+    }
+}
+
+#[test]
+fn a_unit_is_claimed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let unit = SubmissionFolder::at(folder.path().to_owned()).unit(3);
+    assert!(unit.claim("one").unwrap());
+    assert!(!unit.claim("two").unwrap());
+    assert!(unit.is_claimed_by("one"));
+    assert!(!unit.is_claimed_by("two"));
+}
+
+#[test]
+fn each_unit_hears_its_own_word() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("control"), "ggg").unwrap();
+    let submission = SubmissionFolder::at(folder.path().to_owned());
+    submission.say(2, Control::Stop).unwrap();
+    submission.say(3, Control::StopAtOnce).unwrap();
+    let heard = [1, 2, 3].map(|unit| submission.heard(unit).unwrap());
+    assert_eq!(heard, [Control::Go, Control::Stop, Control::StopAtOnce]);
+    assert!(submission.heard(4).is_err());
+}

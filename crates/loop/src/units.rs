@@ -1,0 +1,40 @@
+//! What the loop notes of what a cluster was given, and how it finds that again.
+
+use std::sync::mpsc::Sender;
+
+use pleach_log::database::{ProcessPurpose, SubmittedUnit};
+
+use super::RunError;
+use super::run_loop::Loop;
+
+impl Loop<'_> {
+    /// Whoever comes after us must find what is about to be sent.
+    pub(super) fn note_units(
+        &mut self,
+        units: &[SubmittedUnit],
+        go: &Sender<()>,
+    ) -> Result<(), RunError> {
+        let id = self.batch_id;
+        self.patiently(|database| database.note_units(id, units))?;
+        // A dispatcher that broke off sends nothing.
+        let _ = go.send(());
+        Ok(())
+    }
+
+    pub(super) fn end_unit(&mut self, fence: String) -> Result<(), RunError> {
+        self.patiently(|database| database.end_unit(&fence))?;
+        self.executor.forget(fence);
+        Ok(())
+    }
+
+    /// Where an attempt was sent that nothing was heard of yet.
+    pub(super) fn sent_unit(
+        &self,
+        task: usize,
+        attempt: u32,
+    ) -> Result<Option<SubmittedUnit>, RunError> {
+        let whose = ProcessPurpose::Attempt(self.id(task), attempt);
+        let open = self.database.open_units(self.batch_id)?;
+        Ok(open.into_iter().find(|unit| unit.whose == whose))
+    }
+}

@@ -1,0 +1,168 @@
+//! The same batch on a cluster: a real Slurm of two nodes, and processes that stand in for one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pleach_testkit::SlurmCluster;
+use rustix::process::Signal;
+
+use crate::scene::{Running, Scene, Story, make_pipe};
+
+/// Settings for a cluster whose share is beside the repository.
+const ON_CLUSTER: &str = "retries = 0
+land = \"none\"
+where = \"slurm\"
+cluster.share = \"BESIDE/share\"
+cluster.scratch = \"BESIDE/node\"
+";
+
+/// Twelve tasks: what each makes depends on those that it needs, and the last one collides with the first, which is
+/// woven long before.
+const TASKS: &str = "1, 2, 3 1, 4 1 2, 5, 6 5, 7, 8 7, 9, 10 9, 11, 12 11";
+
+const AGENT: &str = "echo \"task $PLEACH_TASK\"; cat file-* 2>/dev/null | sort > file-$PLEACH_TASK; \
+                     echo $PLEACH_TASK >> file-$PLEACH_TASK; case $PLEACH_TASK in 1|12) echo $PLEACH_TASK > same;; esac";
+
+/// What stands behind `where = \"slurm\"`.
+enum Behind<'a> {
+    StandIn,
+    Slurm(&'a SlurmCluster),
+}
+
+impl Behind<'_> {
+    fn run(&self, scene: &Scene, words: &[&str]) -> Command {
+        let words: Vec<&str> = words.iter().chain(&["--json"]).copied().collect();
+        let mut command = crate::command(scene.repo.path(), &scene.home(), &words);
+        match self {
+            Self::StandIn => command.env("PLEACH_STAND_IN", "subprocess"),
+            Self::Slurm(cluster) => command.env("SLURM_CONF", cluster.conf()),
+        };
+        command
+    }
+
+    fn start(&self, scene: &Scene) -> Running {
+        Running::start(&mut self.run(scene, &["run", "--yes"]))
+    }
+}
+
+fn submissions(scene: &Scene) -> Vec<PathBuf> {
+    let homes = fs::read_dir(scene.repo.beside("share"))
+        .into_iter()
+        .flatten();
+    let homes = homes.flatten().filter(|home| home.file_name().len() == 12);
+    let inside = homes.flat_map(|home| fs::read_dir(home.path()).into_iter().flatten());
+    inside.flatten().map(|entry| entry.path()).collect()
+}
+
+/// Checks that nothing is left of a batch that is over, on the share and on the nodes.
+#[track_caller]
+fn check_tidy(scene: &Scene) {
+    assert_eq!(submissions(scene), Vec::<PathBuf>::new());
+    let units = scene.repo.beside("node");
+    let units = units.join(format!(
+        "pleach-{}/units",
+        rustix::process::getuid().as_raw()
+    ));
+    let left: Vec<_> = fs::read_dir(units)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// What agents made, as it was woven: the settings are in the repository as well, and differ.
+fn work(scene: &Scene) -> String {
+    let listed = scene.repo.git(&["ls-tree", "-r", "pleach/batch-1"]);
+    let lines = listed.lines().filter(|line| !line.ends_with("pleach.toml"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn same_as_here(behind: &Behind<'_>) {
+    let here = Scene::of(TASKS, "retries = 0\nland = \"none\"", AGENT);
+    let told_here = here.story(&[]);
+    let there = Scene::of(TASKS, ON_CLUSTER, AGENT);
+    let told = behind.start(&there).story();
+    assert_eq!(told.outcomes(), told_here.outcomes(), "{}", told.err);
+    assert!(
+        told.outcomes().ends_with("12:conflicted"),
+        "{}",
+        told.outcomes()
+    );
+    assert_eq!(work(&there), work(&here));
+    assert_eq!(told.told("batch:task:placed").len(), 12);
+    let log = crate::pleach(there.repo.path(), &there.home(), &["logs", "1", "4"]);
+    assert!(log.out.contains("task 4"), "{}{}", log.out, log.err);
+    check_tidy(&there);
+}
+
+#[test]
+fn processes_that_stand_in_for_a_cluster_make_the_same_tree() {
+    same_as_here(&Behind::StandIn);
+}
+
+#[test]
+fn a_slurm_of_two_nodes_makes_the_same_tree() {
+    let cluster = SlurmCluster::start(2);
+    same_as_here(&Behind::Slurm(&cluster));
+    cluster.await_empty_queue();
+}
+
+#[test]
+fn what_runs_goes_on_when_its_owner_is_killed_and_is_taken_up() {
+    let behind = Behind::StandIn;
+    let scene = Scene::of(
+        "1, 2 1",
+        ON_CLUSTER,
+        "echo x >> 'BESIDE/began'; read line < 'BESIDE/gate'; echo $PLEACH_TASK > file-$PLEACH_TASK",
+    );
+    let gate = scene.repo.beside("gate");
+    make_pipe(&gate);
+    let mut run = behind.start(&scene);
+    run.wait_for("batch:task:placed");
+    run.signal(Signal::KILL);
+    drop(run);
+    // It ends while nobody owns its batch.
+    let open = |gate: &Path| fs::File::options().write(true).open(gate).map(drop);
+    open(&gate).unwrap();
+    let again = Running::start(&mut behind.run(&scene, &["resume", "1"]));
+    let opener = std::thread::spawn(move || open(&gate));
+    let told = again.story();
+    opener.join().unwrap().unwrap();
+    told.check(0, "1:merged 2:merged");
+    assert_eq!(told.attempts(), "1:1 2:1");
+    assert_eq!(scene.trace("began"), "x x");
+    check_tidy(&scene);
+}
+
+/// Cancels a batch that has eight units under way and more in the queue.
+fn cancelled(behind: &Behind<'_>) -> (Scene, Story) {
+    let tasks: Vec<String> = (1..=20).map(|task| task.to_string()).collect();
+    let settings = format!("max_parallel = 20\n{ON_CLUSTER}");
+    let scene = Scene::of(
+        &tasks.join(", "),
+        &settings,
+        "echo half > half-$PLEACH_TASK; sleep 600",
+    );
+    let mut run = behind.start(&scene);
+    run.wait_for("batch:task:placed");
+    let mut cancel = crate::command(scene.repo.path(), &scene.home(), &["cancel", "1"]);
+    assert!(cancel.output().unwrap().status.success());
+    let told = run.story();
+    (scene, told)
+}
+
+#[test]
+fn a_cancelled_batch_leaves_nothing_in_the_queue_and_keeps_what_ran() {
+    let cluster = SlurmCluster::start(2);
+    let (scene, told) = cancelled(&Behind::Slurm(&cluster));
+    assert_eq!(told.status(), "cancelled", "{}", told.err);
+    cluster.await_empty_queue();
+    check_tidy(&scene);
+    let store = format!("--git-dir={}", scene.store().display());
+    let kept = scene
+        .repo
+        .git(&[&store, "for-each-ref", "refs/pleach/keep/"]);
+    assert!(!kept.is_empty());
+}

@@ -1,0 +1,295 @@
+//! A real Slurm of a few nodes on this machine: a controller, a daemon for each node, and what they know each other by.
+//!
+//! Its daemons are children of the test, and go with it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// What a controller, nodes and jobs may take to come or to go.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often they are looked for.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The line to type where it is missing.
+const HINT: &str =
+    "Slurm is missing: apt-get install --no-install-recommends slurmctld slurmd slurm-client munge";
+
+pub struct SlurmCluster {
+    munge: Child,
+    controller: Child,
+    nodes: Vec<Child>,
+    folder: TempDir,
+}
+
+impl SlurmCluster {
+    /// Starts one with so many nodes of four processors each, named `n1`, `n2` and so on.
+    pub fn start(nodes: usize) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let place = folder.path();
+        let munge = start_munge(place);
+        write_conf(place, nodes);
+        let controller = daemon(place, "slurmctld", &["-D", "-i"]);
+        let start_node = |number| daemon(place, "slurmd", &["-D", "-c", "-N", &node(number)]);
+        let nodes = (1..=nodes).map(start_node).collect();
+        let cluster = Self {
+            munge,
+            controller,
+            nodes,
+            folder,
+        };
+        cluster.await_idle();
+        cluster
+    }
+
+    /// The file that its programs have to be told of, as `SLURM_CONF`.
+    pub fn conf(&self) -> PathBuf {
+        conf(self.folder.path())
+    }
+
+    /// A program of it, which speaks to this cluster alone.
+    pub fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        command.env("SLURM_CONF", self.conf());
+        command
+    }
+
+    /// What is in the queue: for each element its name and its state.
+    pub fn queue(&self) -> Vec<String> {
+        let mut squeue = self.program("squeue");
+        let printed = squeue.args(["-h", "-r", "-o", "%j %T"]).output();
+        let printed = printed.expect("squeue is installed").stdout;
+        let printed = String::from_utf8_lossy(&printed);
+        printed.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until nothing is in the queue.
+    pub fn await_empty_queue(&self) {
+        await_that("the queue is empty", || self.queue().is_empty());
+    }
+
+    /// Kills the daemon of a node and everything that runs there, as if its power had failed.
+    pub fn kill_node(&mut self, number: usize) {
+        let mut squeue = self.program("squeue");
+        let printed = squeue
+            .args(["-h", "-r", "-w", &node(number), "-o", "%A"])
+            .output();
+        let printed = printed.expect("squeue is installed").stdout;
+        let printed = String::from_utf8_lossy(&printed);
+        let titles: Vec<String> = printed.lines().map(|job| format!("[{job}.")).collect();
+        self.kill_daemon(number);
+        let steps = self.steps().into_iter();
+        let is_there = |step: &Pid| titles.iter().any(|title| title_of(*step).contains(title));
+        kill_families(steps.filter(is_there).collect());
+    }
+
+    /// Kills the daemon of a node alone: what it runs goes on, and nobody can reach it.
+    pub fn kill_daemon(&mut self, number: usize) {
+        let daemon = &mut self.nodes[number - 1];
+        let _ = daemon.kill();
+        let _ = daemon.wait();
+    }
+
+    /// Starts the daemon of a node once more.
+    pub fn revive_node(&mut self, number: usize) {
+        let words = ["-D", "-c", "-N", &node(number)];
+        self.nodes[number - 1] = daemon(self.folder.path(), "slurmd", &words);
+    }
+
+    fn await_idle(&self) {
+        let count = self.nodes.len();
+        let is_idle = || {
+            let mut sinfo = self.program("sinfo");
+            let printed = sinfo.args(["-h", "-N", "-o", "%T"]).output();
+            let printed = printed.map(|printed| printed.stdout).unwrap_or_default();
+            let printed = String::from_utf8_lossy(&printed);
+            printed.lines().filter(|state| *state == "idle").count() == count
+        };
+        await_that("all nodes are idle", is_idle);
+    }
+
+    /// What looks after the jobs of this cluster, on whichever node.
+    fn steps(&self) -> Vec<Pid> {
+        let mark = [b"SLURM_CONF=", self.conf().as_os_str().as_bytes()].concat();
+        let is_ours = |pid: &Pid| {
+            let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()));
+            let environment = environment.unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            title_of(*pid).starts_with("slurmstepd") && variables.any(|there| there == mark)
+        };
+        all_processes().filter(is_ours).collect()
+    }
+}
+
+impl Drop for SlurmCluster {
+    fn drop(&mut self) {
+        for child in self.nodes.iter_mut().chain([&mut self.controller]) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        kill_families(self.steps());
+        let _ = self.munge.kill();
+        let _ = self.munge.wait();
+    }
+}
+
+fn node(number: usize) -> String {
+    format!("n{number}")
+}
+
+fn conf(place: &Path) -> PathBuf {
+    place.join("slurm.conf")
+}
+
+fn start_munge(place: &Path) -> Child {
+    let key = place.join("munge.key");
+    let mut options = fs::File::options();
+    let file = options.write(true).create_new(true).mode(0o400).open(&key);
+    let random = fs::File::open("/dev/urandom").expect("there is randomness");
+    let random = &mut std::io::Read::take(random, 128);
+    std::io::copy(random, &mut file.expect("the folder is empty")).expect("there is room");
+    let mut munged = started_with_us("munged");
+    munged.args(["--foreground", "--force", "--num-threads=2"]);
+    for (word, name) in [
+        ("--key-file", "munge.key"),
+        ("--socket", "munge.socket"),
+        ("--pid-file", "munge.pid"),
+        ("--log-file", "munge.log"),
+        ("--seed-file", "munge.seed"),
+    ] {
+        munged.arg(word).arg(place.join(name));
+    }
+    let started = munged.spawn().expect(HINT);
+    let socket = place.join("munge.socket");
+    await_that("munge listens", || socket.exists());
+    started
+}
+
+fn write_conf(place: &Path, nodes: usize) {
+    let host = rustix::system::uname();
+    let host = host.nodename().to_string_lossy().into_owned();
+    let user = rustix::process::getuid().as_raw();
+    let shown = place.display();
+    let mut ports = free_ports(nodes + 1).into_iter();
+    let mut next = || ports.next().expect("there are as many as were asked for");
+    let mut text = format!(
+        "ClusterName=pleach
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={shown}/munge.socket
+CredType=cred/munge
+StateSaveLocation={shown}/state
+SlurmdSpoolDir={shown}/spool.%n
+SlurmctldPidFile={shown}/slurmctld.pid
+SlurmdPidFile={shown}/slurmd.%n.pid
+SlurmctldLogFile={shown}/slurmctld.log
+SlurmdLogFile={shown}/slurmd.%n.log
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ReturnToService=2
+SlurmdTimeout=10
+KillWait=5
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+",
+        next()
+    );
+    for number in 1..=nodes {
+        let (name, port) = (node(number), next());
+        let line = format!(
+            "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=4000\n"
+        );
+        text.push_str(&line);
+    }
+    fs::create_dir(place.join("state")).expect("the folder is empty");
+    fs::write(conf(place), text).expect("there is room");
+}
+
+/// Ports that nobody listens on at the moment.
+fn free_ports(count: usize) -> Vec<u16> {
+    let listen = |_| TcpListener::bind(("127.0.0.1", 0)).expect("there are free ports");
+    let held: Vec<TcpListener> = (0..count).map(listen).collect();
+    let port = |held: &TcpListener| held.local_addr().expect("it listens").port();
+    held.iter().map(port).collect()
+}
+
+fn daemon(place: &Path, name: &str, words: &[&str]) -> Child {
+    let mut daemon = started_with_us(name);
+    daemon.args(words).env("SLURM_CONF", conf(place));
+    daemon.spawn().expect(HINT)
+}
+
+/// A program that ends with the thread that starts it, even if that is killed.
+fn started_with_us(name: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "--", name]);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    // Daemons are where the system keeps what only administrators start.
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{path}:/usr/sbin:/sbin"));
+    command
+}
+
+fn await_that(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it took too long until {what}");
+        thread::sleep(LOOK);
+    }
+}
+
+fn all_processes() -> impl Iterator<Item = Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        Pid::from_raw(number)
+    })
+}
+
+fn title_of(pid: Pid) -> String {
+    let words = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()));
+    String::from_utf8_lossy(&words.unwrap_or_default()).into_owned()
+}
+
+/// Kills processes and all below them; whoever is stopped first starts nobody meanwhile.
+fn kill_families(mut members: Vec<Pid>) {
+    let mut stopped = 0;
+    while stopped < members.len() {
+        let _ = kill_process(members[stopped], Signal::STOP);
+        let above = members[stopped];
+        members.extend(all_processes().filter(|pid| parent(*pid) == Some(above)));
+        stopped += 1;
+    }
+    for pid in members {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+fn parent(pid: Pid) -> Option<Pid> {
+    let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let after = stat.rsplit(|byte| *byte == b')').next()?;
+    let mut fields = after.split(|byte| *byte == b' ').skip(2);
+    let text = OsStr::from_bytes(fields.next()?).to_str()?;
+    Pid::from_raw(text.parse().ok()?)
+}
