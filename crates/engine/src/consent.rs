@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::ChosenAgent;
 use crate::config::Settings;
-use pleach_domain::choice::{NetworkChoice, SandboxChoice};
+use pleach_domain::choice::{NetworkChoice, SandboxChoice, Where};
 use pleach_system::text::hash::hash;
 use pleach_system::text::shell_words::line;
 
@@ -263,11 +263,27 @@ pub(crate) fn steering_settings(
         ),
         ("prompt".to_owned(), template.map(str::to_owned)),
     ];
-    let said = all
-        .into_iter()
-        .filter(|(name, _)| !typed.contains(&name.as_str()));
+    let all = all.into_iter().chain(cluster_settings(settings));
+    let said = all.filter(|(name, _)| !typed.contains(&name.as_str()));
     said.filter_map(|(name, text)| Some((name, text?)))
         .collect()
+}
+
+/// Where programs run, if not on this machine, and with what.
+fn cluster_settings(settings: &Settings) -> Vec<(String, Option<String>)> {
+    if settings.place == Where::Local {
+        return Vec::new();
+    }
+    let share = settings.cluster_share.as_ref();
+    let all = [
+        ("where", Some(settings.place.word().to_owned())),
+        (
+            "cluster.share",
+            share.map(|path| path.display().to_string()),
+        ),
+        ("cluster.scratch", Some(settings.cluster_scratch.clone())),
+    ];
+    all.map(|(name, text)| (name.to_owned(), text)).to_vec()
 }
 
 pub(crate) fn in_words(choice: &SandboxChoice) -> String {

@@ -2,6 +2,7 @@
 //!
 //! The loop itself is `pleach-loop`, and whoever runs a batch is handed it as `RunBatch`.
 
+mod cluster;
 mod consenting;
 mod controls;
 mod earlier;
@@ -22,6 +23,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use pleach_domain::batch::{Batch, Design, Message};
 use pleach_domain::id::{BatchNumber, TaskId};
 
+pub use cluster::NoCluster;
 pub use controls::{ControlRequest, Controls, LoopNotice, Progress};
 pub use earlier::EarlierBatches;
 pub use in_place::{FolderLock, InPlaceError, where_tasks_work};
@@ -72,6 +74,8 @@ pub enum RunError {
     Sandbox(#[from] NoSandbox),
     #[error(transparent)]
     InPlace(#[from] InPlaceError),
+    #[error(transparent)]
+    Cluster(#[from] NoCluster),
     #[error("batch {0} not found")]
     NoBatch(u32),
     #[error("no batch of this project has a branch")]

@@ -124,6 +124,9 @@ pub(crate) struct Finished {
     pub(crate) spent: Option<Spent>,
     pub(crate) session: Option<String>,
     pub(crate) notes: Vec<String>,
+    /// The fence of the unit that it was, on a cluster.
+    #[serde(skip)]
+    pub(crate) fence: Option<String>,
 }
 
 impl Finished {
@@ -137,6 +140,7 @@ impl Finished {
             spent: None,
             session: None,
             notes: Vec::new(),
+            fence: None,
         }
     }
 

@@ -13,6 +13,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pleach_engine::batch_record::ClusterSettings;
@@ -128,7 +129,18 @@ fn bring_program(program: &Path, folder: &Path) -> std::io::Result<PathBuf> {
 /// Has a cluster carry out what the loop sends out.
 #[derive(Debug)]
 pub(crate) struct ClusterExecutor {
-    line: Sender<ForDispatcher>,
+    line: Option<Sender<ForDispatcher>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for ClusterExecutor {
+    fn drop(&mut self) {
+        // It hears of everything that is stored, and clears up, before the process may end.
+        self.line = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -162,7 +174,7 @@ impl Executor for ClusterExecutor {
 
     fn forget(&self, fence: String) {
         // A dispatcher that broke off leaves folders to whoever clears up.
-        let _ = self.line.send(ForDispatcher::Forget(fence));
+        self.say(ForDispatcher::Forget(fence));
     }
 
     fn is_elsewhere(&self) -> bool {
@@ -189,14 +201,23 @@ impl ClusterExecutor {
             wants_a_look: false,
         };
         let thread = std::thread::Builder::new().name("dispatcher".to_owned());
-        thread.spawn(move || dispatcher.work())?;
-        Ok(Self { line })
+        let thread = thread.spawn(move || dispatcher.work())?;
+        Ok(Self {
+            line: Some(line),
+            thread: Some(thread),
+        })
+    }
+
+    fn say(&self, what: ForDispatcher) {
+        if let Some(line) = &self.line {
+            let _ = line.send(what);
+        }
     }
 
     fn send(&self, work: UnitWork, handle: LoopHandle, sent: Option<SubmittedUnit>) {
         let errand = Errand { work, handle, sent };
         // A dispatcher that broke off says no more; that is a bug, and the batch waits for a person.
-        let _ = self.line.send(ForDispatcher::Send(errand));
+        self.say(ForDispatcher::Send(errand));
     }
 }
 

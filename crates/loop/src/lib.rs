@@ -41,7 +41,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use pleach_domain::batch::BatchStatus;
+use pleach_domain::batch::{BatchStatus, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::history::History;
 use pleach_engine::batch_record::BatchRecord;
@@ -56,6 +56,7 @@ use pleach_log::database::StoredEvent;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::machine::Machine;
 use pleach_system::slots::Slots;
+use pleach_system::stand_in::has_stand_in;
 
 pub use base_check::BASE_CHECK;
 pub use node_runner::node_run;
@@ -68,9 +69,6 @@ use self::loop_input::LoopInput;
 use self::marks::Marks;
 use self::run_loop::Loop;
 use self::status_file::KeptStatus;
-
-/// A variable that puts processes of this machine in the place of a cluster, for tests.
-const STAND_IN: &str = "PLEACH_STAND_IN";
 
 /// Runs a batch to its end, or until it is left.
 pub fn run_batch(
@@ -92,20 +90,15 @@ pub fn run_batch(
     pass_on(opened.asked, sender.clone())?;
     let mut run = Loop::new(opened.batch, sender, told)?;
     run.tell_what_is_not_kept();
-    match &run.batch.status {
-        BatchStatus::Pending => run.begin(),
-        status if status.is_over() => run.continue_ended_batch(),
-        _ => run.take_up(),
-    }?;
-    if let Some(message) = opened.first {
-        run.decide(message);
-        run.flush()?;
-    }
-    if let Some(begun) = opened.begun {
-        // Whoever does not listen any more has no use for it.
-        let _ = begun.send(id);
-    }
-    run.run_to_the_end(&inbox)?;
+    let ran = run.run(opened.first, &inbox, || {
+        if let Some(begun) = opened.begun {
+            // Whoever does not listen any more has no use for it.
+            let _ = begun.send(id);
+        }
+    });
+    // Whoever still waits to be heard is told that nobody listens.
+    drop(inbox);
+    ran?;
     let summary = run.summary();
     drop(door);
     drop(opened.lock);
@@ -197,6 +190,26 @@ impl<'r> Loop<'r> {
         })
     }
 
+    /// Begins, or goes on, and says so once what is to be said to it first is done; to the end.
+    fn run(
+        &mut self,
+        first: Option<Message>,
+        inbox: &Receiver<LoopInput>,
+        begun: impl FnOnce(),
+    ) -> Result<(), RunError> {
+        match &self.batch.status {
+            BatchStatus::Pending => self.begin(),
+            status if status.is_over() => self.continue_ended_batch(),
+            _ => self.take_up(),
+        }?;
+        if let Some(message) = first {
+            self.decide(message);
+            self.flush()?;
+        }
+        begun();
+        self.run_to_the_end(inbox)
+    }
+
     fn begin(&mut self) -> Result<(), RunError> {
         self.take_in(Event::Batch(BatchEvent::Started));
         self.flush()?;
@@ -213,11 +226,12 @@ fn executor_of(
         return Ok(Box::new(LocalExecutor(Arc::clone(context))));
     };
     let place = ClusterPlace::prepare(settings, context)?;
-    let cluster: Box<dyn Cluster> = match std::env::var(STAND_IN) {
-        Ok(_) => Box::new(Subprocess {
+    let cluster: Box<dyn Cluster> = if has_stand_in() {
+        Box::new(Subprocess {
             home: place.home.clone(),
-        }),
-        Err(_) => Box::new(Slurm::new(None, place.home_name(), Vec::new())),
+        })
+    } else {
+        Box::new(Slurm::new(None, place.home_name(), Vec::new()))
     };
     let started = ClusterExecutor::start(cluster, place, Arc::clone(context));
     Ok(Box::new(

@@ -25,8 +25,6 @@ pub(crate) enum LoopInput {
         attempt: u32,
         node: String,
     },
-    /// What came of a unit was told.
-    UnitOver(String),
     Said {
         task: TaskId,
         attempt: u32,

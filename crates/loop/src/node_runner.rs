@@ -2,6 +2,7 @@
 //!
 //! Knows the folder of its submission and nothing else of its owner. Decides nothing: what ended how is told.
 
+mod locks;
 mod tether;
 
 use std::ffi::{OsStr, OsString};
@@ -12,16 +13,17 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
 
+use pleach_domain::batch::AttemptEnding;
 use pleach_engine::worktree_programs::AttemptObserver;
 use pleach_git::git::{Git, Store};
 use pleach_git::worktree::{Included, finish_removals};
 use pleach_log::batch_paths::{attempt_folder, probe_folder};
 use pleach_system::process::{Cancel, ProcessIdentity, fresh_nonce};
 use pleach_system::secrets::Secrets;
-use pleach_system::state_folder::{StateFolder, private_folder};
+use pleach_system::state_folder::{LockedFile, StateFolder, private_folder};
 use pleach_system::text::causes::with_causes;
 
-use crate::attempt::{Attempt, AttemptContext, Disposal, Spares};
+use crate::attempt::{Attempt, AttemptContext, Disposal, Finished, Spares};
 use crate::spool::{
     Orders, OrdersHead, SubmissionFolder, UnitEnding, UnitFolder, UnitOrder, UnitResult, UnitWork,
 };
@@ -115,6 +117,8 @@ struct Node {
     context: AttemptContext,
     cancel: Cancel,
     host: String,
+    #[expect(dead_code, reason = "holding it is its use")]
+    alive: LockedFile,
 }
 
 /// Nobody but the owner notes anything, and it reads the logs.
@@ -140,10 +144,12 @@ impl Node {
         let told = |error: &dyn std::error::Error| with_causes(error);
         let root = on_this_machine(&head.scratch)
             .join(format!("pleach-{}", rustix::process::getuid().as_raw()));
-        let own = root.join("units").join(&order.fence);
+        let units = root.join("units");
+        let own = units.join(&order.fence);
         for folder in [&root, &own] {
             private_folder(folder).map_err(|error| told(&error))?;
         }
+        let alive = locks::sign_of_life(&units, &own).map_err(|error| told(&error))?;
         let state = StateFolder::at(&root.join("state")).map_err(|error| told(&error))?;
         let git = Git::find().map_err(|error| told(&error))?;
         let store = Store::borrowing(git, &own.join("store"), head.project.clone());
@@ -151,10 +157,12 @@ impl Node {
         let program = std::env::current_exe().map_err(|error| told(&error))?;
         let secrets = Secrets::of_environment(&head.settings.passed_on());
         let trees = root.join("trees").join(&head.project_name);
+        let trees = trees.join(format!("batch-{}", head.batch));
+        private_folder(&trees).map_err(|error| told(&error))?;
         let context = AttemptContext {
             agent: head.settings.agent.agent(&program),
             folder: own.join("batch"),
-            trees: trees.join(format!("batch-{}", head.batch)),
+            trees,
             shared_folder: None,
             number: head.batch,
             settings: head.settings.clone(),
@@ -169,6 +177,7 @@ impl Node {
         };
         Ok(Self {
             cancel: Cancel::new().map_err(|error| told(&error))?,
+            alive,
             host: host_name(),
             head,
             order,
@@ -211,6 +220,15 @@ impl Node {
         let attempt = Attempt {
             path: self.context.tree_path(&ordered.segment),
             ..ordered.clone()
+        };
+        let held = locks::take_place(&attempt.path, self.head.pace.lease);
+        let _held = match held {
+            Ok(held) => held,
+            Err(error) => {
+                let why = format!("its folder is in use: {error}");
+                let lost = Finished::new(&attempt, AttemptEnding::Lost(why));
+                return (UnitEnding::Finished(Box::new(lost)), false);
+            }
         };
         let observer = NodeObserver(&self.cancel);
         let (mut finished, tree) = self.context.carry_out(&attempt, &observer);

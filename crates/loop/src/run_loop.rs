@@ -193,7 +193,6 @@ impl Loop<'_> {
                 });
                 self.check_base()?;
             }
-            LoopInput::UnitOver(fence) => self.outbox.push(Effect::EndUnit(fence)),
             LoopInput::Cleared { task, notes } => {
                 self.tell_notes(&task, notes);
                 if let Some(position) = self.batch.position(&task) {
@@ -225,6 +224,7 @@ impl Loop<'_> {
 
     fn take_in_finished(&mut self, finished: Finished, disposal: Sender<Disposal>) {
         self.tell_notes(&finished.task, finished.notes);
+        self.outbox.extend(finished.fence.map(Effect::EndUnit));
         // One that was given up may end after the next one began, which has its own slot and worktree.
         let is_it = |at: &usize| self.batch.tasks[*at].state.attempt() == Some(finished.attempt);
         let Some(position) = self.batch.position(&finished.task).filter(is_it) else {

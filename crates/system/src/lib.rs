@@ -13,6 +13,7 @@ pub mod process;
 pub mod sandbox;
 pub mod secrets;
 pub mod slots;
+pub mod stand_in;
 pub mod state_folder;
 pub mod text;
 pub mod variables;

@@ -21,6 +21,8 @@ pub struct StateFolder {
 pub enum StateFolderError {
     #[error("no folder for Pleach's files: neither PLEACH_HOME nor HOME is set")]
     NoHome,
+    #[error("Pleach's files cannot be kept in {}: it is on a network file system ({kind})", path.display())]
+    OnNetwork { path: PathBuf, kind: &'static str },
     #[error("could not {doing} {}", path.display())]
     Io {
         doing: &'static str,
@@ -33,6 +35,9 @@ impl StateFolderError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoHome => "set PLEACH_HOME to a private folder",
+            Self::OnNetwork { .. } => {
+                "set PLEACH_HOME to a folder on a disk of this machine, such as /var/tmp/NAME/pleach"
+            }
             Self::Io { .. } => {
                 "check that the folder is writable, or set PLEACH_HOME to another one"
             }
@@ -47,6 +52,33 @@ fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StateFo
         path,
         source,
     }
+}
+
+/// File systems of other machines, by what `statfs` says of them: their locks hold on one machine alone, and so does what
+/// `SQLite` keeps beside its file.
+const NETWORK: [(u32, &str); 11] = [
+    (0x6969, "NFS"),
+    (0x0bd0_0bd0, "Lustre"),
+    (0x4750_4653, "GPFS"),
+    (0x1983_0326, "BeeGFS"),
+    (0x00c3_6400, "CephFS"),
+    (0xff53_4d42, "SMB"),
+    (0xfe53_4d42, "SMB"),
+    (0x517b, "SMB"),
+    (0x0102_1997, "9p"),
+    (0x5346_414f, "AFS"),
+    (0x6b41_4653, "AFS"),
+];
+
+/// What network file system a path is on, if it is on one.
+fn network_file_system(path: &Path) -> Option<&'static str> {
+    let found = rustix::fs::statfs(path).ok()?;
+    name_of(u32::try_from(found.f_type & 0xffff_ffff).ok()?)
+}
+
+fn name_of(magic: u32) -> Option<&'static str> {
+    let known = NETWORK.iter().find(|(known, _)| *known == magic);
+    known.map(|(_, name)| *name)
 }
 
 impl StateFolder {
@@ -70,6 +102,12 @@ impl StateFolder {
     }
 
     pub fn at(path: &Path) -> Result<Self, StateFolderError> {
+        // Before anything is made there.
+        let above = path.ancestors().find(|above| above.exists());
+        if let Some(kind) = above.and_then(network_file_system) {
+            let path = path.to_owned();
+            return Err(StateFolderError::OnNetwork { path, kind });
+        }
         private_folder(path)?;
         let path = path.canonicalize().map_err(failed("find", path))?;
         Ok(Self { path })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::choice::{Landing, OnConflict, RunMode, Strategy};
+use pleach_domain::choice::{Landing, OnConflict, RunMode, Strategy, Where};
 use pleach_domain::id::BatchNumber;
 use pleach_engine::config::{Config, MaxParallel};
 use pleach_engine::run::{EarlierBatches, Fetch};
@@ -36,6 +36,9 @@ pub(crate) struct RunArgs {
     /// Whether to run tasks in parallel or one at a time
     #[arg(long, value_enum)]
     pub(crate) mode: Option<RunMode>,
+    /// Where to run attempts and tests
+    #[arg(long = "where", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<Where>,
     /// The agent: one that `pleach agents` lists
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
@@ -118,6 +121,7 @@ impl RunArgs {
                 .and_then(|jobs| usize::try_from(jobs).ok())
                 .map(MaxParallel::AtMost),
             mode: self.mode,
+            place: self.place,
             merge: self.merge,
             on_conflict: self.on_conflict,
             stop_on_failure: self.stop_on_failure.then_some(true),

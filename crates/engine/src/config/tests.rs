@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pleach_domain::choice::{
     ForgeKind, Landing, NetworkChoice, NoChanges, OnConflict, OnInvalid, RunMode, SandboxChoice,
-    Strategy,
+    Strategy, Where,
 };
 use pleach_domain::phase::Threshold;
 
@@ -29,6 +29,7 @@ fn variables(set: &[(&str, &str)]) -> Result<Config, ConfigError> {
 
 const EVERYTHING: &str = r#"
 base = "main"
+where = "slurm"
 plan = "PLAN.md"
 agent = "mine"
 max_parallel = 2
@@ -70,6 +71,11 @@ worktrees = "~/trees"
 prompt = "prompt.md"
 validate_env = ["DATABASE_URL"]
 
+[cluster]
+share = "/scratch/me"
+scratch = "/local"
+look = "1m"
+lease = "5m"
 [forge]
 kind = "gitea"
 
@@ -113,6 +119,11 @@ fn every_key_that_is_acted_on_is_read() {
         no_changes: Some(NoChanges::Done),
         phase_threshold: Threshold::new(1.0),
         land: Some(Landing::Push),
+        place: Some(Where::Slurm),
+        cluster_share: Some("/scratch/me".into()),
+        cluster_scratch: Some("/local".to_owned()),
+        cluster_look: Some(Duration::from_mins(1)),
+        cluster_lease: Some(Duration::from_mins(5)),
         forge: Some(ForgeKind::Gitea),
         retries: Some(0),
         retry_pause: Some(Duration::from_millis(500)),

@@ -221,6 +221,16 @@ impl From<RunError> for Faults {
                     .hint(error.hint())
                     .into()
             }
+            RunError::Cluster(error) => {
+                let blame = if error.is_users() {
+                    Blame::User
+                } else {
+                    Blame::Environment
+                };
+                Fault::new(blame, error.code(), error.to_string())
+                    .hint(error.hint())
+                    .into()
+            }
             RunError::NoBatch(_) => Fault::new(Blame::User, "batch_not_found", error.to_string())
                 .hint("`pleach status --all` lists all batches")
                 .into(),

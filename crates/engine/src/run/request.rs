@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, BatchSettings, Design, Fallback, OnFailure, Validation};
-use pleach_domain::choice::{OnInvalid, Where};
+use pleach_domain::choice::OnInvalid;
 use pleach_domain::graph::{Graph, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
@@ -24,13 +24,14 @@ use pleach_system::files::stored_path::StoredPath;
 use pleach_system::sandbox::{SandboxPolicy, clear_temporary_files};
 use pleach_system::state_folder::StateFolder;
 
+use super::cluster;
 use super::earlier::{EarlierBatches, EarlierWork};
 use super::in_place::{self, FolderLock};
 use super::previous_batch::PreviousBatch;
 use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::ChosenAgent;
-use crate::batch_record::{AttemptSettings, BatchRecord, ClusterSettings, PlanMark, TaskRecord};
+use crate::batch_record::{AttemptSettings, BatchRecord, PlanMark, TaskRecord};
 use crate::config::{MaxParallel, Settings};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
 use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
@@ -89,6 +90,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         .reading(&settings.sandbox_read)
         .on_network(settings.network, &request.program)?;
     let place = in_place::where_tasks_work(&request.folder, request.settings.mode)?;
+    let cluster = cluster::settings_of(&request.settings, place)?;
     let files = request.plan.origins().filter_map(PlanOrigin::path);
     let left_out = files.flat_map(|plan| in_place::paths_of_plan(plan, &request.folder));
     let left_out: Vec<PathBuf> = left_out.collect();
@@ -107,6 +109,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let ids = by_id_in_batch(&plan, request.plan.homes(), look_up)?;
     let mut record = record(&request, plan, base.to_string());
     record.attempts.sandbox = sandbox;
+    record.cluster = cluster;
     give_ids(&mut record, &request, &project, ids);
     let secrets = secrets_of(&store, &base, &record.attempts.passed_on());
     let hider = secrets.hider();
@@ -297,21 +300,9 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         auto_slots: settings.max_parallel == MaxParallel::Auto,
         min_free_disk: settings.min_free_disk,
         place: WorkPlace::Worktrees,
-        cluster: cluster_settings(settings),
+        cluster: None,
         earlier: Earlier::default(),
         stands_on: Vec::new(),
-    }
-}
-
-fn cluster_settings(settings: &Settings) -> Option<ClusterSettings> {
-    match settings.place {
-        Where::Local => None,
-        Where::Slurm => Some(ClusterSettings {
-            share: settings.cluster_share.clone()?,
-            scratch: settings.cluster_scratch.clone(),
-            look: settings.cluster_look,
-            lease: settings.cluster_lease,
-        }),
     }
 }
 

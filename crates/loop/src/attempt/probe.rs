@@ -31,6 +31,9 @@ pub(crate) struct ProbeEnded {
     /// How long it took, in milliseconds.
     pub(crate) took: u64,
     pub(crate) notes: Vec<String>,
+    /// The fence of the unit that it was, on a cluster.
+    #[serde(skip)]
+    pub(crate) fence: Option<String>,
 }
 
 impl ProbeEnded {
@@ -42,6 +45,7 @@ impl ProbeEnded {
             ending,
             took: 0,
             notes: Vec::new(),
+            fence: None,
         }
     }
 }

@@ -22,10 +22,14 @@ impl Dispatcher {
     }
 
     /// Tells the loop how a unit ended, and that nothing more comes of it.
-    pub(super) fn tell_end(&mut self, unit: FollowedUnit, input: LoopInput) {
+    pub(super) fn tell_end(&mut self, unit: FollowedUnit, mut input: LoopInput) {
+        let fence = Some(unit.sent.fence.clone());
+        match &mut input {
+            LoopInput::Finished(finished, _) => finished.fence = fence,
+            LoopInput::Judged(ended) => ended.fence = fence,
+            _ => {}
+        }
         unit.handle.tell(input);
-        let fence = unit.sent.fence.clone();
-        unit.handle.tell(LoopInput::UnitOver(fence));
         self.told.push(unit);
     }
 

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pleach_system::crash_point::{CrashPoint, DIE_AT};
+use pleach_system::pace::PACE;
 use pleach_testkit::SlurmCluster;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::scene::{Running, Scene, Story, make_pipe};
 
@@ -15,6 +17,7 @@ land = \"none\"
 where = \"slurm\"
 cluster.share = \"BESIDE/share\"
 cluster.scratch = \"BESIDE/node\"
+cluster.look = \"10s\"
 ";
 
 /// Twelve tasks: what each makes depends on those that it needs, and the last one collides with the first, which is
@@ -23,6 +26,15 @@ const TASKS: &str = "1, 2, 3 1, 4 1 2, 5, 6 5, 7, 8 7, 9, 10 9, 11, 12 11";
 
 const AGENT: &str = "echo \"task $PLEACH_TASK\"; cat file-* 2>/dev/null | sort > file-$PLEACH_TASK; \
                      echo $PLEACH_TASK >> file-$PLEACH_TASK; case $PLEACH_TASK in 1|12) echo $PLEACH_TASK > same;; esac";
+
+/// The steps that only a batch on a cluster comes by.
+pub(crate) const STEPS: [CrashPoint; 5] = [
+    CrashPoint::SendingNoted,
+    CrashPoint::OrdersWritten,
+    CrashPoint::SubmissionSent,
+    CrashPoint::WorkFetched,
+    CrashPoint::UnitGivenUp,
+];
 
 /// What stands behind `where = \"slurm\"`.
 enum Behind<'a> {
@@ -34,6 +46,7 @@ impl Behind<'_> {
     fn run(&self, scene: &Scene, words: &[&str]) -> Command {
         let words: Vec<&str> = words.iter().chain(&["--json"]).copied().collect();
         let mut command = crate::command(scene.repo.path(), &scene.home(), &words);
+        command.env(PACE, "20");
         match self {
             Self::StandIn => command.env("PLEACH_STAND_IN", "subprocess"),
             Self::Slurm(cluster) => command.env("SLURM_CONF", cluster.conf()),
@@ -53,6 +66,15 @@ fn submissions(scene: &Scene) -> Vec<PathBuf> {
     let homes = homes.flatten().filter(|home| home.file_name().len() == 12);
     let inside = homes.flat_map(|home| fs::read_dir(home.path()).into_iter().flatten());
     inside.flatten().map(|entry| entry.path()).collect()
+}
+
+/// Kills our program that carries out the only unit of the only submission, as if its machine had failed.
+fn kill_runner(scene: &Scene) {
+    let noted = submissions(scene)[0].join("process.1");
+    let noted = fs::read_to_string(noted).unwrap();
+    let (pid, _) = noted.split_once(' ').unwrap();
+    let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
 }
 
 /// Checks that nothing is left of a batch that is over, on the share and on the nodes.
@@ -133,6 +155,66 @@ fn what_runs_goes_on_when_its_owner_is_killed_and_is_taken_up() {
     told.check(0, "1:merged 2:merged");
     assert_eq!(told.attempts(), "1:1 2:1");
     assert_eq!(scene.trace("began"), "x x");
+    check_tidy(&scene);
+}
+
+#[test]
+fn a_unit_whose_machine_fails_is_done_again_and_counts_as_no_failure() {
+    let behind = Behind::StandIn;
+    let shell = "echo half > half; [ $PLEACH_ATTEMPT != 1 ] || sleep 600; echo x > file";
+    let scene = Scene::of("1", ON_CLUSTER, shell);
+    let mut run = behind.start(&scene);
+    run.wait_for("batch:task:placed");
+    kill_runner(&scene);
+    let told = run.story();
+    told.check(0, "1:merged");
+    assert_eq!(told.attempts(), "1:2");
+    assert_eq!(told.told("batch:task:lost").len(), 1);
+    check_tidy(&scene);
+    scene.check_nobody_is_left();
+}
+
+#[test]
+fn an_owner_that_dies_at_any_step_loses_nothing_and_does_nothing_twice() {
+    std::thread::scope(|scope| {
+        for step in STEPS {
+            scope.spawn(move || dies_at(step));
+        }
+    });
+}
+
+fn dies_at(step: CrashPoint) {
+    let behind = Behind::StandIn;
+    let is_lost = step == CrashPoint::UnitGivenUp;
+    // One that gives a unit up has lost its node before.
+    let waits = if is_lost {
+        "[ $PLEACH_TASK-$PLEACH_ATTEMPT != 1-1 ] || sleep 600;"
+    } else {
+        ""
+    };
+    let shell = format!("echo x >> 'BESIDE/began'; {waits} echo $PLEACH_TASK > file-$PLEACH_TASK");
+    let scene = Scene::of("1, 2 1", ON_CLUSTER, &shell);
+    let mut run = behind.run(&scene, &["run", "--yes"]);
+    let mut run = Running::start(run.env(DIE_AT, format!("{step:?}:1")));
+    if is_lost {
+        run.wait_for("batch:task:placed");
+        kill_runner(&scene);
+    }
+    assert_eq!(run.answer().code, -1, "{step:?} is never reached");
+    let told = Running::start(&mut behind.run(&scene, &["resume", "1"])).story();
+    told.check(0, "1:merged 2:merged");
+    let began = scene.trace("began").split_whitespace().count();
+    let attempts = told.attempts();
+    let attempts: usize = attempts
+        .split(' ')
+        .map(|of| of[2..].parse::<usize>().unwrap())
+        .sum();
+    // What was noted and never sent was no attempt of anybody's.
+    assert!(
+        (2..=attempts).contains(&began),
+        "{step:?}: {began} agents, {}",
+        told.attempts()
+    );
     check_tidy(&scene);
 }
 
