@@ -6,16 +6,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{build_tried, cargo, root, step, step_in, target, tried_program};
+use crate::{build_tried, cargo, packages, root, step_in, target, tried_program};
 
-/// The browser of the tests, which comes with the system's packages.
-const INSTALL_CHROMIUM: [&str; 5] = [
-    "apt-get",
-    "install",
-    "--yes",
-    "--no-install-recommends",
-    "chromium",
-];
+/// The browser of the tests, by its names.
+const CHROMIUM: [&str; 2] = ["chromium", "chromium-browser"];
 
 /// `cargo xtask board`, with what comes after it.
 pub(crate) fn run(word: Option<&str>) -> Result<(), String> {
@@ -115,30 +109,12 @@ fn chromium() -> Result<PathBuf, String> {
     if let Some(set) = std::env::var_os("CHROMIUM") {
         return Ok(PathBuf::from(set));
     }
-    if let Some(found) = find_chromium() {
+    if let Some(found) = packages::find(&CHROMIUM) {
         return Ok(found);
     }
-    // A new machine has no list of packages yet.
-    let installed = step(Command::new("apt-get").arg("update")).and_then(|()| {
-        step(
-            Command::new(INSTALL_CHROMIUM[0])
-                .args(&INSTALL_CHROMIUM[1..])
-                .env("DEBIAN_FRONTEND", "noninteractive"),
-        )
-    });
-    let line = INSTALL_CHROMIUM.join(" ");
-    let hint = format!(
-        "the board's tests need Chromium: `{line}` as root, or CHROMIUM with the path of one"
-    );
-    installed.map_err(|error| format!("{error}\n{hint}"))?;
-    find_chromium().ok_or(hint)
-}
-
-fn find_chromium() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .flat_map(|folder| ["chromium", "chromium-browser"].map(|name| folder.join(name)))
-        .find(|program| program.is_file())
+    packages::install(&CHROMIUM[..1])
+        .map_err(|error| format!("{error}, or CHROMIUM with the path of one"))?;
+    packages::find(&CHROMIUM).ok_or_else(|| "Chromium was installed and is not there".to_owned())
 }
 
 fn npm<const N: usize>(arguments: [impl AsRef<OsStr>; N]) -> Result<(), String> {

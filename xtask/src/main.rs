@@ -14,6 +14,7 @@ mod build_times;
 mod lines;
 mod memory;
 mod nightly;
+mod packages;
 mod schemathesis;
 mod tools;
 
@@ -140,6 +141,7 @@ fn test() -> Result<(), String> {
         DENY.command()?
             .args(["--locked", "check", "licenses", "bans", "sources"]),
     )?;
+    packages::slurm()?;
     let home = agents::install(Agents::Few)?;
     let mut tests = all_tests()?;
     tests.args(["--filterset", &format!("not {}", agents::NEED_ALL)]);

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::agents::{self, Agents};
 use crate::memory::step_in_memory;
+use crate::packages;
 use crate::schemathesis::{self, Effort};
 use crate::tools::DENY;
 use crate::{all_tests, bench, board, build_tried, step, without_home};
@@ -85,6 +86,7 @@ fn thorough() -> Result<(), String> {
     let elsewhere = "test(/^(real_agents|more_agents|weave_like_git)::/)";
     tests.args(["--filterset", &format!("not {elsewhere}")]);
     tests.args(["--profile", "nightly"]);
+    packages::slurm()?;
     step_in_memory(tests.env("PLEACH_THOROUGH", "1"))
 }
 

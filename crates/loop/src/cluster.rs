@@ -7,7 +7,7 @@ mod slurm;
 mod subprocess;
 
 use std::fmt::Debug;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(crate) use slurm::Slurm;
@@ -24,6 +24,9 @@ pub(crate) trait Cluster: Debug + Send {
     /// Everything of this installation that it knows of, in one question.
     fn look(&self) -> Result<Vec<SeenUnit>, ClusterError>;
 
+    /// Has our program called on the machine of a unit that runs, with this as its input.
+    fn say(&self, unit: &UnitName, call: &NodeCall<'_>) -> Result<(), ClusterError>;
+
     /// Ends units as far as it saw them when it looked last.
     fn end(&self, units: &[UnitName], how: EndHow) -> Result<(), ClusterError>;
 }
@@ -39,6 +42,16 @@ pub(crate) struct Submission {
     pub(crate) program: PathBuf,
     /// How long its programs may take.
     pub(crate) time: Duration,
+}
+
+/// A call of our program on a machine of the cluster.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeCall<'a> {
+    pub(crate) program: &'a Path,
+    /// What follows `node-run`.
+    pub(crate) words: &'a [&'a str],
+    /// It stands in no file and on no command line.
+    pub(crate) input: &'a str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +107,8 @@ pub(crate) enum ClusterError {
     },
     #[error("{program} says: {said}")]
     Refused { program: String, said: String },
+    #[error("it is not in the queue")]
+    NotThere,
     #[error("the path of the share has bytes that are no text")]
     BadPath,
 }

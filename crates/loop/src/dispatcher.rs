@@ -199,6 +199,7 @@ impl ClusterExecutor {
             unsent: Vec::new(),
             looked: None,
             wants_a_look: false,
+            has_complained: false,
         };
         let thread = std::thread::Builder::new().name("dispatcher".to_owned());
         let thread = thread.spawn(move || dispatcher.work())?;
@@ -235,6 +236,8 @@ struct Dispatcher {
     looked: Option<Instant>,
     /// Whether somebody waits for what it says.
     wants_a_look: bool,
+    /// Whether it was told that secrets do not reach a node.
+    has_complained: bool,
 }
 
 impl Dispatcher {

@@ -2,6 +2,7 @@
 //!
 //! Knows the folder of its submission and nothing else of its owner. Decides nothing: what ended how is told.
 
+mod ear;
 mod locks;
 mod tether;
 
@@ -25,8 +26,10 @@ use pleach_system::text::causes::with_causes;
 
 use crate::attempt::{Attempt, AttemptContext, Disposal, Finished, Spares};
 use crate::spool::{
-    Orders, OrdersHead, SubmissionFolder, UnitEnding, UnitFolder, UnitOrder, UnitResult, UnitWork,
+    Heartbeat, LogLengths, NodePhase, Orders, OrdersHead, SubmissionFolder, UnitEnding, UnitFolder,
+    UnitOrder, UnitResult, UnitWork,
 };
+use ear::Ear;
 use tether::Tether;
 
 /// The variable that tells the second half of a run what the first half claimed its unit with.
@@ -34,6 +37,9 @@ const CLAIM: &str = "PLEACH_NODE_CLAIM";
 
 /// The variable in which Slurm says which element of an array a job is.
 const ELEMENT: &str = "SLURM_ARRAY_TASK_ID";
+
+/// What is said to have secrets passed on to a unit on the same machine.
+pub(crate) const HEAR: &str = "--hear";
 
 /// Somebody else does this unit.
 const A_TWIN: u8 = 75;
@@ -56,6 +62,10 @@ pub fn node_run(words: &[OsString]) -> ExitCode {
 
 fn run(words: &[OsString]) -> Result<(), u8> {
     let (folder, unit) = match words {
+        [word, fence] if word == HEAR => {
+            let fence = fence.to_str().ok_or(NO_ORDERS)?;
+            return ear::speak(fence).map_err(|_| NOT_HERE);
+        }
         [folder] => (folder, std::env::var_os(ELEMENT).ok_or(NO_ORDERS)?),
         [folder, unit] => (folder, unit.clone()),
         _ => return Err(NO_ORDERS),
@@ -70,7 +80,7 @@ fn run(words: &[OsString]) -> Result<(), u8> {
     let place = submission.unit(unit);
     match std::env::var(CLAIM) {
         Ok(mark) if place.is_claimed_by(&mark) => {}
-        _ => return Err(begin_anew(folder, unit, &place, &orders.head)),
+        _ => return Err(begin_anew(folder, &order, &place, &orders.head)),
     }
     let node = Node::new(orders.head, order, place, submission).map_err(|_| NOT_HERE)?;
     node.carry_out().map_err(|_| NOT_HERE)
@@ -89,21 +99,47 @@ fn await_orders(submission: &SubmissionFolder) -> io::Result<Orders> {
 }
 
 /// Claims the unit, and is called once more with the environment that it is to have; returns only if that fails.
-fn begin_anew(folder: &OsStr, unit: u32, place: &UnitFolder, head: &OrdersHead) -> u8 {
+fn begin_anew(folder: &OsStr, order: &UnitOrder, place: &UnitFolder, head: &OrdersHead) -> u8 {
     let claimed = fresh_nonce().and_then(|mark| Ok(place.claim(&mark)?.then_some(mark)));
     let mark = match claimed {
         Ok(Some(mark)) => mark,
         Ok(None) => return A_TWIN,
         Err(_) => return NOT_HERE,
     };
+    let Ok(secrets) = hear_secrets(order, place, head) else {
+        return NOT_HERE;
+    };
     let mut again = Command::new("/proc/self/exe");
     again.arg0("pleach").arg("node-run");
-    again.arg(folder).arg(unit.to_string());
+    again.arg(folder).arg(order.unit.to_string());
     // What the machine says of its own disks counts for it alone.
     let own = std::env::var_os("TMPDIR").map(|folder| ("TMPDIR", folder));
     again.env_clear().envs(head.env.iter().cloned()).envs(own);
+    again.envs(secrets);
     let _ = again.env(CLAIM, mark).exec();
     NOT_HERE
+}
+
+/// Waits for what is written nowhere, if there is any; whoever stays silent for a lease is not there any more.
+fn hear_secrets(
+    order: &UnitOrder,
+    place: &UnitFolder,
+    head: &OrdersHead,
+) -> io::Result<Vec<(String, String)>> {
+    if head.secrets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ear = Ear::open(&order.fence)?;
+    place.beat(&Heartbeat {
+        beat: 0,
+        fence: order.fence.clone(),
+        phase: NodePhase::Hearing,
+        node: host_name(),
+        logs: LogLengths::new(),
+    })?;
+    let mut secrets = ear.hear(head.pace.lease)?;
+    secrets.retain(|(name, _)| head.secrets.contains(name));
+    Ok(secrets)
 }
 
 /// One unit on this machine.

@@ -186,6 +186,8 @@ const MAY_USE: [(&str, &[&str]); 12] = [
             "pleach-git",
             "pleach-log",
             "pleach-system",
+            "rustix",
+            "serde",
             "serde_json",
             "thiserror",
         ],
@@ -204,12 +206,14 @@ const MAY_USE: [(&str, &[&str]); 12] = [
 ];
 
 /// Files that may start programs, and why nobody else needs to.
-const MAY_SPAWN: [&str; 17] = [
+const MAY_SPAWN: [&str; 20] = [
     "crates/system/src/detach.rs",
     "crates/driver/src/conversation.rs",
     "crates/git/src/git/call.rs",
     "crates/system/src/process/shim.rs",
     "crates/system/src/process/wrapper.rs",
+    "crates/loop/src/cluster/command.rs",
+    "crates/loop/src/node_runner.rs",
     "crates/cli/src/browser.rs",
     "crates/cli/src/editor.rs",
     "crates/cli/src/pager.rs",
@@ -220,6 +224,7 @@ const MAY_SPAWN: [&str; 17] = [
     "xtask/src/main.rs",
     "xtask/src/memory.rs",
     "xtask/src/nightly.rs",
+    "xtask/src/packages.rs",
     "xtask/src/schemathesis.rs",
     "xtask/src/tools.rs",
 ];

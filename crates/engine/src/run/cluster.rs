@@ -13,7 +13,7 @@ use crate::batch_record::ClusterSettings;
 use crate::config::Settings;
 
 /// The programs of Slurm that are called.
-const PROGRAMS: [&str; 3] = ["sbatch", "squeue", "scancel"];
+const PROGRAMS: [&str; 4] = ["sbatch", "squeue", "scancel", "srun"];
 
 /// Why a batch cannot be given to a cluster.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::command::run;
-use super::{Cluster, ClusterError, EndHow, SeenUnit, Submission, UnitName, UnitOver, UnitState};
+use super::{
+    Cluster, ClusterError, EndHow, NodeCall, SeenUnit, Submission, UnitName, UnitOver, UnitState,
+};
 
 /// How many seconds before its time is over a job hears of it.
 const WARNING: u32 = 120;
@@ -18,8 +20,9 @@ const WARNING: u32 = 120;
 /// What a job may take beyond what its programs may.
 const SPARE_TIME: Duration = Duration::from_mins(5);
 
-/// What `squeue` prints of each element of an array: its job, its number there, its name, its state, the reason.
-const FORMAT: &str = "%F|%K|%j|%T|%r";
+/// What `squeue` prints of each element of an array: the array's job, its number there, its own job, its name, its
+/// state, the reason.
+const FORMAT: &str = "%F|%K|%A|%j|%T|%r";
 
 #[derive(Debug)]
 pub(crate) struct Slurm {
@@ -30,7 +33,16 @@ pub(crate) struct Slurm {
     /// Further words for `sbatch`, such as a partition.
     pub(crate) words: Vec<String>,
     /// The numbers of units as they were seen last.
-    numbers: Mutex<HashMap<UnitName, String>>,
+    numbers: Mutex<HashMap<UnitName, JobNumbers>>,
+}
+
+/// How Slurm knows a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct JobNumbers {
+    /// As an element of its array, which it is before it has a job of its own.
+    element: String,
+    /// The job that it is, once it runs; before that, many elements of an array are one.
+    job: Option<String>,
 }
 
 impl Slurm {
@@ -50,7 +62,7 @@ impl Slurm {
             .map_or_else(|| name.into(), |bin| bin.join(name))
     }
 
-    fn numbers(&self) -> MutexGuard<'_, HashMap<UnitName, String>> {
+    fn numbers(&self) -> MutexGuard<'_, HashMap<UnitName, JobNumbers>> {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,11 +120,37 @@ impl Cluster for Slurm {
         Ok(seen)
     }
 
+    fn say(&self, unit: &UnitName, call: &NodeCall<'_>) -> Result<(), ClusterError> {
+        let job = || {
+            self.numbers()
+                .get(unit)
+                .and_then(|numbers| numbers.job.clone())
+        };
+        if job().is_none() {
+            self.look()?;
+        }
+        let job = job().ok_or(ClusterError::NotThere)?;
+        // A step of the job that is there, beside what it runs; it gets nothing of our environment.
+        let mut words: Vec<OsString> = vec![format!("--jobid={job}").into()];
+        let fixed = [
+            "--overlap",
+            "--mem=0",
+            "-n1",
+            "-c1",
+            "--input=0",
+            "--export=NONE",
+        ];
+        words.extend(fixed.map(OsString::from));
+        words.extend([call.program.into(), "node-run".into()]);
+        words.extend(call.words.iter().map(OsString::from));
+        run(&self.program("srun"), &words, call.input).map(drop)
+    }
+
     fn end(&self, units: &[UnitName], how: EndHow) -> Result<(), ClusterError> {
         let numbers = self.numbers();
         let mut known: Vec<OsString> = units
             .iter()
-            .filter_map(|unit| numbers.get(unit))
+            .filter_map(|unit| Some(&numbers.get(unit)?.element))
             .map(OsString::from)
             .collect();
         drop(numbers);
@@ -145,9 +183,10 @@ fn quoted(text: &str) -> String {
 }
 
 /// A unit of ours, with its number in the queue, as a line of `squeue` says it.
-fn seen_in(line: &str, ours: &str) -> Option<(String, SeenUnit)> {
-    let mut fields = line.splitn(5, '|');
-    let (job, element, name) = (fields.next()?, fields.next()?, fields.next()?);
+fn seen_in(line: &str, ours: &str) -> Option<(JobNumbers, SeenUnit)> {
+    let mut fields = line.splitn(6, '|');
+    let (array, element) = (fields.next()?, fields.next()?);
+    let (job, name) = (fields.next()?.to_owned(), fields.next()?);
     let (state, reason) = (fields.next()?, fields.next()?);
     let submission = name.strip_prefix(ours)?.to_owned();
     let unit = element.parse().ok()?;
@@ -155,7 +194,11 @@ fn seen_in(line: &str, ours: &str) -> Option<(String, SeenUnit)> {
         name: UnitName { submission, unit },
         state: state_of(state, reason),
     };
-    Some((format!("{job}_{element}"), seen))
+    let numbers = JobNumbers {
+        element: format!("{array}_{element}"),
+        job: (seen.state == UnitState::Running).then_some(job),
+    };
+    Some((numbers, seen))
 }
 
 fn state_of(state: &str, reason: &str) -> UnitState {
@@ -190,9 +233,9 @@ fn over_by(state: &str) -> UnitOver {
 mod tests {
     use super::*;
 
-    fn seen(line: &str) -> Option<(String, UnitName, UnitState)> {
-        let (number, unit) = seen_in(line, "pleach-abc-")?;
-        Some((number, unit.name, unit.state))
+    fn seen(line: &str) -> Option<(JobNumbers, UnitName, UnitState)> {
+        let (numbers, unit) = seen_in(line, "pleach-abc-")?;
+        Some((numbers, unit.name, unit.state))
     }
 
     #[test]
@@ -204,23 +247,27 @@ mod tests {
         let waits = |why: Option<&str>| UnitState::Waiting(why.map(str::to_owned));
         for (line, number, state) in [
             (
-                "12|3|pleach-abc-7-0a1b2c3d|PENDING|Resources",
+                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING|Resources",
                 3,
                 waits(Some("Resources")),
             ),
-            ("12|3|pleach-abc-7-0a1b2c3d|PENDING|None", 3, waits(None)),
+            ("12|3|15|pleach-abc-7-0a1b2c3d|PENDING|None", 3, waits(None)),
             (
-                "12|1|pleach-abc-7-0a1b2c3d|RUNNING|None",
+                "12|1|13|pleach-abc-7-0a1b2c3d|RUNNING|None",
                 1,
                 UnitState::Running,
             ),
             (
-                "12|1|pleach-abc-7-0a1b2c3d|COMPLETING|None",
+                "12|1|13|pleach-abc-7-0a1b2c3d|COMPLETING|None",
                 1,
                 UnitState::Running,
             ),
         ] {
-            let expected = (format!("12_{number}"), unit(number), state);
+            let numbers = JobNumbers {
+                element: format!("12_{number}"),
+                job: (state == UnitState::Running).then(|| "13".to_owned()),
+            };
+            let expected = (numbers, unit(number), state);
             assert_eq!(seen(line), Some(expected), "{line}");
         }
         for state in [
@@ -230,7 +277,7 @@ mod tests {
             "OUT_OF_MEMORY",
             "LAUNCH_FAILED",
         ] {
-            let line = format!("12|1|pleach-abc-7-0a1b2c3d|{state}|None");
+            let line = format!("12|1|13|pleach-abc-7-0a1b2c3d|{state}|None");
             let (_, _, seen) = seen(&line).unwrap();
             assert!(matches!(seen, UnitState::Over(_)), "{line}");
         }
@@ -240,9 +287,9 @@ mod tests {
     fn jobs_of_others_and_lines_of_something_else_are_passed_over() {
         for line in [
             "",
-            "12|3|pleach-other-7-0a1b2c3d|PENDING|Resources",
-            "12|N/A|pleach-abc-7-0a1b2c3d|PENDING|Resources",
-            "12|3|pleach-abc-7-0a1b2c3d",
+            "12|3|15|pleach-other-7-0a1b2c3d|PENDING|Resources",
+            "12|N/A|12|pleach-abc-7-0a1b2c3d|PENDING|Resources",
+            "12|3|15|pleach-abc-7-0a1b2c3d",
             "slurm_load_jobs error: Unable to contact slurm controller",
         ] {
             assert_eq!(seen(line), None, "{line}");

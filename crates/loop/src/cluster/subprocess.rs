@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use pleach_system::detach;
 use pleach_system::process::start_time;
 
-use super::{Cluster, ClusterError, EndHow, SeenUnit, Submission, UnitName, UnitOver, UnitState};
+use super::command::run;
+use super::{
+    Cluster, ClusterError, EndHow, NodeCall, SeenUnit, Submission, UnitName, UnitOver, UnitState,
+};
 
 /// How the file of a process is named, in the folder of its submission.
 const PROCESS: &str = "process.";
@@ -58,6 +61,12 @@ impl Cluster for Subprocess {
             }
         }
         Ok(seen)
+    }
+
+    fn say(&self, _: &UnitName, call: &NodeCall<'_>) -> Result<(), ClusterError> {
+        let words = ["node-run"].iter().chain(call.words);
+        let words: Vec<OsString> = words.map(OsString::from).collect();
+        run(call.program, &words, call.input).map(drop)
     }
 
     fn end(&self, _units: &[UnitName], _how: EndHow) -> Result<(), ClusterError> {

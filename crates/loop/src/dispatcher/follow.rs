@@ -36,6 +36,8 @@ pub(super) struct FollowedUnit {
     /// How much of each log is here.
     copied: HashMap<String, u64>,
     report: ReportReader,
+    /// When it may be told the secrets next, or never again.
+    pub(super) may_hear: Option<Instant>,
     /// How often the cluster did not name it, one time after the other.
     pub(super) misses: u32,
     /// What the cluster said when it was over there.
@@ -59,6 +61,7 @@ impl FollowedUnit {
             heard_at: Instant::now(),
             copied: HashMap::new(),
             report: ReportReader::default(),
+            may_hear: Some(Instant::now()),
             misses: 0,
             over: None,
         }
@@ -177,7 +180,7 @@ impl FollowedUnit {
 impl Dispatcher {
     pub(super) fn follow_all(&mut self) {
         let mut begun: HashMap<String, Vec<u32>> = HashMap::new();
-        let mut done = Vec::new();
+        let (mut done, mut hearing) = (Vec::new(), Vec::new());
         for (position, unit) in self.units.iter_mut().enumerate() {
             self.wants_a_look |= unit.pass_on();
             let listing = begun
@@ -186,6 +189,14 @@ impl Dispatcher {
             if listing.contains(&unit.sent.unit) && unit.listen(&self.context) {
                 done.push(position);
             }
+            let phase = unit.heartbeat.as_ref().map(|beat| beat.phase);
+            let may_hear = unit.may_hear.is_some_and(|when| when <= Instant::now());
+            if phase == Some(NodePhase::Hearing) && may_hear {
+                hearing.push(position);
+            }
+        }
+        for position in hearing {
+            self.say_secrets(position);
         }
         for position in done.into_iter().rev() {
             let unit = self.units.remove(position);

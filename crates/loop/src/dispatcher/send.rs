@@ -15,8 +15,9 @@ use pleach_system::variables::is_allowed_to_all;
 use super::follow::FollowedUnit;
 use super::{Dispatcher, Errand};
 use crate::attempt::{Finished, ProbeEnded};
-use crate::cluster::Submission;
+use crate::cluster::{NodeCall, Submission};
 use crate::loop_input::LoopInput;
+use crate::node_runner::HEAR;
 use crate::spool::{Orders, OrdersHead, PROTOCOL, SubmissionFolder, UnitOrder, UnitWork};
 
 /// So many letters of a random word tell the submissions of a batch apart.
@@ -143,6 +144,7 @@ impl Dispatcher {
             project: lent.map_err(|error| with_causes(&error))?,
             settings: self.context.settings.clone(),
             env: harmless_variables(),
+            secrets: self.secrets().into_iter().map(|(name, _)| name).collect(),
             scratch: self.place.scratch.clone(),
             pace: self.place.pace,
         };
@@ -170,6 +172,40 @@ pub(super) struct UnsentSubmission {
     due: Instant,
     pause: Duration,
     inbox: Sender<LoopInput>,
+}
+
+impl Dispatcher {
+    /// What programs get besides the usual variables, as far as it is set here: nobody knows which of it is secret.
+    fn secrets(&self) -> Vec<(String, String)> {
+        let mut names = self.context.settings.passed_on();
+        names.sort();
+        names.dedup();
+        let set = names.into_iter().filter(|name| !is_allowed_to_all(name));
+        set.filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)))
+            .collect()
+    }
+
+    /// Says the secrets to a unit that waits for them; an error is told once, and it is tried again.
+    pub(super) fn say_secrets(&mut self, unit: usize) {
+        let text = serde_json::to_string(&self.secrets()).expect("names and values are text");
+        let unit = &mut self.units[unit];
+        let said = self.cluster.say(
+            &unit.name(),
+            &NodeCall {
+                program: &self.place.program,
+                words: &[HEAR, &unit.sent.fence],
+                input: &text,
+            },
+        );
+        unit.may_hear = said.is_err().then(|| Instant::now() + paced(FIRST_PAUSE));
+        if let Err(error) = said
+            && !std::mem::replace(&mut self.has_complained, true)
+        {
+            let why = with_causes(&error);
+            let note = format!("could not send secrets to a node: {why}; trying again");
+            unit.handle.tell(LoopInput::Noted(note));
+        }
+    }
 }
 
 /// What was not sent is lost, and tried again as what was lost with a machine.

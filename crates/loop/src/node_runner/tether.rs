@@ -58,7 +58,8 @@ impl Tether {
             from: node.logs(),
             cancel: node.cancel.clone(),
             heartbeat: Heartbeat {
-                beat: 0,
+                // One that heard secrets has said that it lives.
+                beat: 1,
                 fence: node.order.fence.clone(),
                 phase: NodePhase::Claimed,
                 node: node.host.clone(),

@@ -13,6 +13,8 @@ const LENGTH: usize = 512;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NodePhase {
+    /// It is claimed, and waits for what only its owner can say.
+    Hearing,
     /// It is claimed, and nothing was done.
     Claimed,
     /// It is under way.

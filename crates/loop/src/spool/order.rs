@@ -32,6 +32,8 @@ pub(crate) struct OrdersHead {
     pub(crate) settings: AttemptSettings,
     /// Variables that hold no secret.
     pub(crate) env: Vec<(String, String)>,
+    /// The names of variables that the owner says to each unit, so that they are written nowhere.
+    pub(crate) secrets: Vec<String>,
     /// The folder on the node's own disk, which may name a variable of the node.
     #[serde(with = "pleach_system::files::stored_path")]
     pub(crate) scratch: PathBuf,

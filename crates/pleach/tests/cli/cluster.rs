@@ -218,6 +218,63 @@ fn dies_at(step: CrashPoint) {
     check_tidy(&scene);
 }
 
+/// Whether a secret stands in a file below a folder.
+fn is_written_below(folder: &Path, secret: &str) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut entries = entries.map(|entry| entry.path());
+    entries.any(|path| {
+        if path.is_dir() && !path.is_symlink() {
+            return is_written_below(&path, secret);
+        }
+        let bytes = fs::read(&path).unwrap_or_default();
+        bytes
+            .windows(secret.len())
+            .any(|part| part == secret.as_bytes())
+    })
+}
+
+/// An agent on a node has what is passed on to it, and nobody else does.
+fn keeps_secrets(behind: &Behind<'_>, also: &[PathBuf]) {
+    let secret = "c4n4ry-0123456789abcdef";
+    let shell =
+        "printf %s \"$CANARY\" | wc -c > length; env > /dev/null; echo \"my key is $CANARY\"";
+    let scene = Scene::of("1", ON_CLUSTER, shell);
+    let config = fs::read_to_string(scene.repo.path().join("pleach.toml")).unwrap();
+    scene
+        .repo
+        .write("pleach.toml", format!("{config}env = [\"CANARY\"]\n"));
+    let mut run = behind.run(&scene, &["run", "--yes"]);
+    let told = Running::start(run.env("CANARY", secret)).story();
+    told.check(0, "1:merged");
+    assert_eq!(
+        scene.show("pleach/batch-1", "length").trim(),
+        secret.len().to_string()
+    );
+    let mut places = vec![
+        scene.repo.beside("share"),
+        scene.repo.beside("node"),
+        scene.state(),
+    ];
+    places.extend_from_slice(also);
+    for place in places {
+        assert!(!is_written_below(&place, secret), "{}", place.display());
+    }
+    let log = crate::pleach(scene.repo.path(), &scene.home(), &["logs", "1", "1"]);
+    assert!(log.out.contains("my key is"), "{}", log.out);
+}
+
+#[test]
+fn a_secret_reaches_its_agent_and_is_written_nowhere() {
+    keeps_secrets(&Behind::StandIn, &[]);
+}
+
+#[test]
+fn slurm_writes_no_secret_anywhere() {
+    let cluster = SlurmCluster::start(1);
+    let own = cluster.conf().parent().unwrap().to_owned();
+    keeps_secrets(&Behind::Slurm(&cluster), &[own]);
+}
+
 /// Cancels a batch that has eight units under way and more in the queue.
 fn cancelled(behind: &Behind<'_>) -> (Scene, Story) {
     let tasks: Vec<String> = (1..=20).map(|task| task.to_string()).collect();
