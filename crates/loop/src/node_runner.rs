@@ -253,18 +253,19 @@ impl Node {
     }
 
     fn attend(&self, ordered: &Attempt) -> (UnitEnding, bool) {
-        let attempt = Attempt {
-            path: self.context.tree_path(&ordered.segment),
-            ..ordered.clone()
-        };
-        let held = locks::take_place(&attempt.path, self.head.pace.lease);
-        let _held = match held {
-            Ok(held) => held,
+        let usual = self.context.tree_path(&ordered.segment);
+        let place = locks::take_place(&usual, &self.order.fence, self.head.pace.lease);
+        let (path, _held) = match place {
+            Ok(place) => place,
             Err(error) => {
-                let why = format!("its folder is in use: {error}");
-                let lost = Finished::new(&attempt, AttemptEnding::Lost(why));
+                let why = format!("its folder could not be made: {error}");
+                let lost = Finished::new(ordered, AttemptEnding::Lost(why));
                 return (UnitEnding::Finished(Box::new(lost)), false);
             }
+        };
+        let attempt = Attempt {
+            path,
+            ..ordered.clone()
         };
         let observer = NodeObserver(&self.cancel);
         let (mut finished, tree) = self.context.carry_out(&attempt, &observer);

@@ -80,17 +80,31 @@ impl SlurmCluster {
 
     /// Kills the daemon of a node and everything that runs there, as if its power had failed.
     pub fn kill_node(&mut self, number: usize) {
+        let steps = self.steps_on(number);
+        self.kill_daemon(number);
+        kill_families(steps);
+    }
+
+    /// Stops a node with everything that runs there, as a machine that sleeps; what can be woken again.
+    pub fn freeze_node(&mut self, number: usize) -> Frozen {
+        let steps = self.steps_on(number);
+        self.kill_daemon(number);
+        Frozen(stop_families(steps))
+    }
+
+    /// How many units run on a node.
+    pub fn running_on(&self, number: usize) -> usize {
+        self.steps_on(number).len()
+    }
+
+    fn steps_on(&self, number: usize) -> Vec<Pid> {
         let mut squeue = self.program("squeue");
-        let printed = squeue
-            .args(["-h", "-r", "-w", &node(number), "-o", "%A"])
-            .output();
-        let printed = printed.expect("squeue is installed").stdout;
+        squeue.args(["-h", "-r", "-w", &node(number), "-o", "%A"]);
+        let printed = squeue.output().expect("squeue is installed").stdout;
         let printed = String::from_utf8_lossy(&printed);
         let titles: Vec<String> = printed.lines().map(|job| format!("[{job}.")).collect();
-        self.kill_daemon(number);
-        let steps = self.steps().into_iter();
         let is_there = |step: &Pid| titles.iter().any(|title| title_of(*step).contains(title));
-        kill_families(steps.filter(is_there).collect());
+        self.steps().into_iter().filter(is_there).collect()
     }
 
     /// Kills the daemon of a node alone: what it runs goes on, and nobody can reach it.
@@ -272,8 +286,30 @@ fn title_of(pid: Pid) -> String {
     String::from_utf8_lossy(&words.unwrap_or_default()).into_owned()
 }
 
-/// Kills processes and all below them; whoever is stopped first starts nobody meanwhile.
-fn kill_families(mut members: Vec<Pid>) {
+/// Processes that were stopped together.
+pub struct Frozen(Vec<Pid>);
+
+impl Frozen {
+    /// Lets them go on, and waits until all have ended.
+    pub fn thaw(self) {
+        for pid in &self.0 {
+            let _ = kill_process(*pid, Signal::CONT);
+        }
+        // What has ended and was not collected has no title any more.
+        let is_alive = |pid: &Pid| !title_of(*pid).is_empty();
+        await_that("what was thawed has ended", || !self.0.iter().any(is_alive));
+    }
+}
+
+/// Kills processes and all below them.
+fn kill_families(members: Vec<Pid>) {
+    for pid in stop_families(members) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Stops processes and all below them: whoever is stopped starts nobody meanwhile.
+fn stop_families(mut members: Vec<Pid>) -> Vec<Pid> {
     let mut stopped = 0;
     while stopped < members.len() {
         let _ = kill_process(members[stopped], Signal::STOP);
@@ -281,9 +317,7 @@ fn kill_families(mut members: Vec<Pid>) {
         members.extend(all_processes().filter(|pid| parent(*pid) == Some(above)));
         stopped += 1;
     }
-    for pid in members {
-        let _ = kill_process(pid, Signal::KILL);
-    }
+    members
 }
 
 fn parent(pid: Pid) -> Option<Pid> {

@@ -30,21 +30,32 @@ pub(super) fn sign_of_life(units: &Path, own: &Path) -> io::Result<LockedFile> {
     Ok(alive)
 }
 
-/// Takes the folder of a task for this process, and removes what a dead one left there. One that is cut off from its
-/// owner may live there for a lease.
-pub(super) fn take_place(tree: &Path, lease: Duration) -> io::Result<LockedFile> {
-    let mut lock = tree.as_os_str().to_owned();
-    lock.push(".lock");
-    let lock = PathBuf::from(lock);
+/// A folder for the worktree of a task, held for this process: the one that all attempts on it have, unless a process that
+/// is cut off from its owner still lives there after a lease.
+pub(super) fn take_place(
+    usual: &Path,
+    fence: &str,
+    lease: Duration,
+) -> io::Result<(PathBuf, LockedFile)> {
     let deadline = Instant::now() + lease;
     loop {
-        if let Some(held) = try_lock(&lock)? {
-            remove_all(tree)?;
-            return Ok(held);
+        if let Some(held) = try_lock(&beside(usual, ".lock"))? {
+            // Nobody is there any more.
+            remove_all(usual)?;
+            return Ok((usual.to_owned(), held));
         }
         if Instant::now() >= deadline {
-            return Err(io::ErrorKind::ResourceBusy.into());
+            break;
         }
         thread::sleep(LOOK);
     }
+    let own = beside(usual, &format!("-{fence}"));
+    let held = try_lock(&beside(&own, ".lock"))?.ok_or(io::ErrorKind::ResourceBusy)?;
+    Ok((own, held))
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(ending);
+    PathBuf::from(path)
 }

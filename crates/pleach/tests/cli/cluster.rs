@@ -218,6 +218,65 @@ fn dies_at(step: CrashPoint) {
     check_tidy(&scene);
 }
 
+/// Six tasks that wait for a file on their first attempt; returns when all are at work, four on the first node and two
+/// on the second.
+fn six_at_work(cluster: &SlurmCluster) -> (Scene, Running) {
+    let shell = "echo $PLEACH_TASK > file-$PLEACH_TASK; echo x >> 'BESIDE/began'; [ $PLEACH_ATTEMPT != 1 ] || \
+                 until [ -e 'BESIDE/go' ]; do sleep 0.1; done";
+    let settings = format!("max_parallel = 6\n{ON_CLUSTER}");
+    let scene = Scene::of("1, 2, 3, 4, 5, 6", &settings, shell);
+    let mut run = Behind::Slurm(cluster).start(&scene);
+    for _ in 0..6 {
+        run.wait_for("batch:task:placed");
+    }
+    assert_eq!((cluster.running_on(1), cluster.running_on(2)), (4, 2));
+    (scene, run)
+}
+
+/// Checks that all six are merged, two of them after they were lost with their node, and that none has failed.
+#[track_caller]
+fn check_two_were_lost(told: &Story) {
+    told.check(0, "1:merged 2:merged 3:merged 4:merged 5:merged 6:merged");
+    let attempts = told.attempts();
+    let again = attempts.split(' ').filter(|of| of.ends_with(":2")).count();
+    assert_eq!(again, 2, "{attempts}");
+    assert_eq!(told.told("batch:task:lost").len(), 2);
+}
+
+#[test]
+fn units_of_a_node_that_loses_its_power_are_done_again_on_another() {
+    let mut cluster = SlurmCluster::start(2);
+    let (scene, run) = six_at_work(&cluster);
+    cluster.kill_node(2);
+    fs::write(scene.repo.beside("go"), "").unwrap();
+    check_two_were_lost(&run.story());
+    check_tidy(&scene);
+}
+
+#[test]
+fn what_a_node_brings_that_comes_back_late_is_refused_and_what_runs_there_ends() {
+    let mut cluster = SlurmCluster::start(2);
+    let (scene, run) = six_at_work(&cluster);
+    let frozen = cluster.freeze_node(2);
+    fs::write(scene.repo.beside("go"), "").unwrap();
+    check_two_were_lost(&run.story());
+    let before = scene.repo.git(&["rev-parse", "pleach/batch-1"]);
+    frozen.thaw();
+    assert_eq!(scene.repo.git(&["rev-parse", "pleach/batch-1"]), before);
+    assert_eq!(submissions(&scene), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_node_that_nobody_but_its_owner_can_reach_goes_on_and_is_believed() {
+    let mut cluster = SlurmCluster::start(2);
+    let (scene, run) = six_at_work(&cluster);
+    cluster.kill_daemon(2);
+    fs::write(scene.repo.beside("go"), "").unwrap();
+    let told = run.story();
+    told.check(0, "1:merged 2:merged 3:merged 4:merged 5:merged 6:merged");
+    assert_eq!(told.attempts(), "1:1 2:1 3:1 4:1 5:1 6:1");
+}
+
 /// Whether a secret stands in a file below a folder.
 fn is_written_below(folder: &Path, secret: &str) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
