@@ -54,6 +54,8 @@ pub(crate) struct AttemptContext {
     /// Ignored files of the user's checkout that every worktree gets.
     pub(crate) included: Included,
     pub(crate) wrapper: PathBuf,
+    /// The machine of a cluster that this is, if it is one.
+    pub(crate) node: Option<String>,
     /// Pleach's own program, which git calls back.
     pub(crate) program: PathBuf,
     /// Worktrees of tasks that are over, for those that come.

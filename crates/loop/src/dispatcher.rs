@@ -27,7 +27,7 @@ use pleach_system::text::hash::hash;
 use crate::attempt::{Attempt, AttemptContext, Probe};
 use crate::cluster::Cluster;
 use crate::executor::{Executor, LoopHandle};
-use crate::spool::{NodePace, SubmissionFolder, UnitWork};
+use crate::spool::{Control, NodePace, SubmissionFolder, UnitWork};
 use follow::FollowedUnit;
 use send::UnsentSubmission;
 
@@ -148,6 +148,8 @@ enum ForDispatcher {
     Send(Errand),
     /// What came of it is stored.
     Forget(String),
+    /// Nobody wants what it does.
+    Abandon(SubmittedUnit),
 }
 
 /// Something to have carried out, and who hears of it.
@@ -177,6 +179,10 @@ impl Executor for ClusterExecutor {
         self.say(ForDispatcher::Forget(fence));
     }
 
+    fn abandon(&self, sent: SubmittedUnit) {
+        self.say(ForDispatcher::Abandon(sent));
+    }
+
     fn is_elsewhere(&self) -> bool {
         true
     }
@@ -200,6 +206,7 @@ impl ClusterExecutor {
             looked: None,
             wants_a_look: false,
             has_complained: false,
+            lost_tests: 0,
         };
         let thread = std::thread::Builder::new().name("dispatcher".to_owned());
         let thread = thread.spawn(move || dispatcher.work())?;
@@ -238,6 +245,8 @@ struct Dispatcher {
     wants_a_look: bool,
     /// Whether it was told that secrets do not reach a node.
     has_complained: bool,
+    /// How many runs of the tests were lost with their nodes.
+    lost_tests: u32,
 }
 
 impl Dispatcher {
@@ -252,6 +261,7 @@ impl Dispatcher {
                         wait = GATHER;
                     }
                     Ok(ForDispatcher::Forget(fence)) => self.forget(&fence),
+                    Ok(ForDispatcher::Abandon(sent)) => self.abandon(&sent),
                     Err(RecvTimeoutError::Timeout) => break,
                     // Whoever goes on with the batch finds everything in the database and on the share.
                     Err(RecvTimeoutError::Disconnected) => return,
@@ -277,6 +287,17 @@ impl Dispatcher {
         }
         if !new.is_empty() {
             self.send_out(new);
+        }
+    }
+
+    /// Has a unit end that another process sent, and whose result nobody would know what to do with.
+    fn abandon(&mut self, sent: &SubmittedUnit) {
+        let folder = SubmissionFolder::at(self.place.home.join(&sent.submission));
+        // Where it is gone already, it hears the same.
+        let _ = folder.say(sent.unit, Control::StopAtOnce);
+        let is_beside = |other: &FollowedUnit| other.sent.submission == sent.submission;
+        if !self.units.iter().chain(&self.told).any(is_beside) {
+            let _ = folder.remove();
         }
     }
 

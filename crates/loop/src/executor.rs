@@ -30,6 +30,9 @@ pub(super) trait Executor {
     /// Hears that what came of a unit is stored.
     fn forget(&self, _fence: String) {}
 
+    /// Has a unit end that another process sent.
+    fn abandon(&self, _sent: SubmittedUnit) {}
+
     /// Whether what it carries out uses nothing of this machine, and goes on without this process.
     fn is_elsewhere(&self) -> bool {
         false

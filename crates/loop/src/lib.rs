@@ -142,6 +142,7 @@ impl<'r> Loop<'r> {
             agent: ready.record.attempts.agent.agent(&ready.program),
             folder: folder.clone(),
             trees: trees_of(&ready),
+            node: None,
             shared_folder: { ready.record.is_in_place() }.then(|| ready.record.folder.clone()),
             number: ready.number,
             settings: ready.record.attempts.clone(),

@@ -38,6 +38,12 @@ const CLAIM: &str = "PLEACH_NODE_CLAIM";
 /// The variable in which Slurm says which element of an array a job is.
 const ELEMENT: &str = "SLURM_ARRAY_TASK_ID";
 
+/// The variable that says what machine this is, to us and to what we start.
+const NODE: &str = "PLEACH_NODE";
+
+/// The variable in which Slurm says it.
+const SLURM_NODE: &str = "SLURMD_NODENAME";
+
 /// What is said to have secrets passed on to a unit on the same machine.
 pub(crate) const HEAR: &str = "--hear";
 
@@ -116,7 +122,7 @@ fn begin_anew(folder: &OsStr, order: &UnitOrder, place: &UnitFolder, head: &Orde
     let own = std::env::var_os("TMPDIR").map(|folder| ("TMPDIR", folder));
     again.env_clear().envs(head.env.iter().cloned()).envs(own);
     again.envs(secrets);
-    let _ = again.env(CLAIM, mark).exec();
+    let _ = again.env(NODE, host_name()).env(CLAIM, mark).exec();
     NOT_HERE
 }
 
@@ -178,6 +184,7 @@ impl Node {
         submission: SubmissionFolder,
     ) -> Result<Self, String> {
         let told = |error: &dyn std::error::Error| with_causes(error);
+        let host = host_name();
         let root = on_this_machine(&head.scratch)
             .join(format!("pleach-{}", rustix::process::getuid().as_raw()));
         let units = root.join("units");
@@ -199,6 +206,7 @@ impl Node {
             agent: head.settings.agent.agent(&program),
             folder: own.join("batch"),
             trees,
+            node: Some(host.clone()),
             shared_folder: None,
             number: head.batch,
             settings: head.settings.clone(),
@@ -214,7 +222,7 @@ impl Node {
         Ok(Self {
             cancel: Cancel::new().map_err(|error| told(&error))?,
             alive,
-            host: host_name(),
+            host,
             head,
             order,
             place,
@@ -305,7 +313,14 @@ fn on_this_machine(scratch: &Path) -> PathBuf {
     }
 }
 
+/// As the cluster calls this machine, or as it calls itself.
 fn host_name() -> String {
+    let said = [NODE, SLURM_NODE]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok());
+    if let Some(said) = said {
+        return said;
+    }
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
 }

@@ -273,6 +273,14 @@ impl Loop<'_> {
 
     /// Runs of the tests that were under way are made again, in worktrees of their own.
     fn clear_probes(&mut self) -> Result<(), RunError> {
+        for sent in self.database.open_units(self.batch_id)? {
+            if let ProcessPurpose::Probe(number) = sent.whose {
+                self.runs = self.runs.max(number);
+                let fence = sent.fence.clone();
+                self.patiently(|database| database.end_unit(&fence))?;
+                self.executor.abandon(sent);
+            }
+        }
         for noted in self.database.processes(self.batch_id)? {
             if let ProcessPurpose::Probe(number) = noted.whose {
                 self.runs = self.runs.max(number);

@@ -17,7 +17,7 @@ use super::fields::{Fields, line_at};
 use super::keys::{Config, KEYS};
 use super::{FILE_NAME, VARIABLES};
 
-const OTHER_VARIABLES: [&str; 20] = [
+const OTHER_VARIABLES: [&str; 21] = [
     "HOME",
     "TASK",
     "BATCH",
@@ -36,6 +36,7 @@ const OTHER_VARIABLES: [&str; 20] = [
     "CRASHES",
     "GIT_TOKEN",
     "GIT_HOST",
+    "NODE",
     "NODE_CLAIM",
     "STAND_IN",
 ];

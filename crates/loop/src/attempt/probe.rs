@@ -82,7 +82,10 @@ impl AttemptContext {
             tree: self.trees.join(format!("validate-{number}")),
             branch: format!("{}{number}", self.test_branches()),
             folder: probe_folder(&self.folder, number),
-            said: vec![("PLEACH_BATCH", self.number.to_string().into())],
+            said: [("PLEACH_BATCH", self.number.to_string().into())]
+                .into_iter()
+                .chain(self.said_node())
+                .collect(),
         }
     }
 

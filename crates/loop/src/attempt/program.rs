@@ -32,12 +32,13 @@ impl Attempt {
         }
     }
 
-    fn variables(&self, batch: String) -> Vec<(&'static str, OsString)> {
+    fn variables(&self, context: &AttemptContext) -> Vec<(&'static str, OsString)> {
         let mut variables = vec![
             ("PLEACH_TASK", self.task.as_str().into()),
-            ("PLEACH_BATCH", batch.into()),
+            ("PLEACH_BATCH", context.number.to_string().into()),
             ("PLEACH_ATTEMPT", self.number.to_string().into()),
         ];
+        variables.extend(context.said_node());
         if !self.is_new() {
             variables.push(("PLEACH_CONTINUES", "1".into()));
         }
@@ -58,6 +59,11 @@ fn broken_off(error: NotRun) -> AttemptEnding {
 }
 
 impl AttemptContext {
+    /// On which machine of a cluster programs are.
+    pub(super) fn said_node(&self) -> Option<(&'static str, OsString)> {
+        Some(("PLEACH_NODE", self.node.as_ref()?.into()))
+    }
+
     pub(super) fn program_host(&self) -> ProgramHost<'_> {
         ProgramHost {
             store: &self.store,
@@ -93,7 +99,7 @@ impl AttemptContext {
             prompt: &prompt,
             prompt_file: &prompt_file,
             identity: self.store.identity(),
-            said: &place.told(attempt.variables(self.number.to_string())),
+            said: &place.told(attempt.variables(self)),
             session: attempt.session.as_deref(),
             question: matches!(attempt.start, StartPoint::AskedAgain).then_some(CHANGED_NOTHING),
             spent: attempt.spent_before,

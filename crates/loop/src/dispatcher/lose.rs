@@ -10,7 +10,7 @@ use pleach_system::pace::paced;
 
 use super::Dispatcher;
 use super::follow::FollowedUnit;
-use super::send::{ended, lost};
+use super::send::ended;
 use crate::cluster::{EndHow, UnitName, UnitOver, UnitState};
 use crate::loop_input::LoopInput;
 use crate::spool::Control;
@@ -70,7 +70,7 @@ impl Dispatcher {
             // Should it live after all, it hears that nobody wants what it does.
             let _ = unit.folder.say(unit.sent.unit, Control::StopAtOnce);
             crash_point(CrashPoint::UnitGivenUp);
-            let input = lost_how(&unit);
+            let input = self.lost_how(&unit);
             self.tell_end(unit, input);
         }
     }
@@ -100,31 +100,35 @@ impl Dispatcher {
     }
 }
 
-/// What is told of a unit that is gone.
-fn lost_how(unit: &FollowedUnit) -> LoopInput {
-    let node = unit
-        .heartbeat
-        .as_ref()
-        .map(|beat| format!(" on {}", beat.node));
-    let node = node.unwrap_or_default();
-    let (attempt, why) = match &unit.over {
-        _ if unit.handle.cancel.is_cancelled() => {
-            return ended(&unit.work, AttemptEnding::Stopped, RunEnding::Stopped);
-        }
-        Some(UnitOver::TimedOut) => (
-            AttemptEnding::TimedOut,
-            format!("its job{node} took too long"),
-        ),
-        Some(UnitOver::OutOfMemory) => {
-            let why = format!("ran out of memory{node}");
-            (AttemptEnding::Failed(why.clone()), why)
-        }
-        Some(UnitOver::Cancelled) => {
-            let why = format!("its job{node} was cancelled outside Pleach");
-            (AttemptEnding::Hopeless(why.clone()), why)
-        }
-        Some(UnitOver::Lost(how)) => return lost(&unit.work, &format!("lost{node}: {how}")),
-        None => return lost(&unit.work, &format!("lost{node}: it is not in the queue")),
-    };
-    ended(&unit.work, attempt, RunEnding::Trouble(why))
+impl Dispatcher {
+    /// What is told of a unit that is gone.
+    fn lost_how(&mut self, unit: &FollowedUnit) -> LoopInput {
+        let node = unit
+            .heartbeat
+            .as_ref()
+            .map(|beat| format!(" on {}", beat.node));
+        let node = node.unwrap_or_default();
+        let (attempt, why) = match &unit.over {
+            _ if unit.handle.cancel.is_cancelled() => {
+                return ended(&unit.work, AttemptEnding::Stopped, RunEnding::Stopped);
+            }
+            Some(UnitOver::TimedOut) => (
+                AttemptEnding::TimedOut,
+                format!("its job{node} took too long"),
+            ),
+            Some(UnitOver::OutOfMemory) => {
+                let why = format!("ran out of memory{node}");
+                (AttemptEnding::Failed(why.clone()), why)
+            }
+            Some(UnitOver::Cancelled) => {
+                let why = format!("its job{node} was cancelled outside Pleach");
+                (AttemptEnding::Hopeless(why.clone()), why)
+            }
+            Some(UnitOver::Lost(how)) => {
+                return self.lost(&unit.work, &format!("lost{node}: {how}"));
+            }
+            None => return self.lost(&unit.work, &format!("lost{node}: it is not in the queue")),
+        };
+        ended(&unit.work, attempt, RunEnding::Trouble(why))
+    }
 }

@@ -23,6 +23,9 @@ use crate::spool::{Orders, OrdersHead, PROTOCOL, SubmissionFolder, UnitOrder, Un
 /// So many letters of a random word tell the submissions of a batch apart.
 const TELLING: usize = 8;
 
+/// So many runs of the tests of a batch may be lost before that is taken for trouble with the tests.
+const MOST_LOST_TESTS: u32 = 6;
+
 /// How long the cluster is left alone when it takes nothing.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
@@ -34,7 +37,7 @@ impl Dispatcher {
         };
         let sent = match self.name_all(&errands) {
             Ok(sent) => sent,
-            Err(error) => return give_up(errands, &with_causes(&error)),
+            Err(error) => return self.give_up(errands, &with_causes(&error)),
         };
         let (go, stored) = channel();
         // A loop that is over drops it, and nothing is sent then.
@@ -45,7 +48,7 @@ impl Dispatcher {
         crash_point(CrashPoint::SendingNoted);
         let (folder, submission) = match self.write_orders(&errands, &sent) {
             Ok(written) => written,
-            Err(why) => return give_up(errands, &why),
+            Err(why) => return self.give_up(errands, &why),
         };
         crash_point(CrashPoint::OrdersWritten);
         for (Errand { work, handle, .. }, sent) in errands.into_iter().zip(sent) {
@@ -208,20 +211,27 @@ impl Dispatcher {
     }
 }
 
-/// What was not sent is lost, and tried again as what was lost with a machine.
-fn give_up(errands: Vec<Errand>, why: &str) {
-    for Errand { work, handle, .. } in errands {
-        handle.tell(lost(&work, why));
+impl Dispatcher {
+    /// What was not sent is lost, and tried again as what was lost with a machine.
+    fn give_up(&mut self, errands: Vec<Errand>, why: &str) {
+        for Errand { work, handle, .. } in errands {
+            let input = self.lost(&work, why);
+            handle.tell(input);
+        }
     }
-}
 
-/// That a unit was lost with where it was.
-pub(super) fn lost(work: &UnitWork, why: &str) -> LoopInput {
-    ended(
-        work,
-        AttemptEnding::Lost(why.to_owned()),
-        RunEnding::Trouble(why.to_owned()),
-    )
+    /// That a unit was lost with where it was. Tests are begun again, but not for ever.
+    pub(super) fn lost(&mut self, work: &UnitWork, why: &str) -> LoopInput {
+        if matches!(work, UnitWork::Probe(_)) {
+            self.lost_tests += 1;
+        }
+        let run_ending = if self.lost_tests > MOST_LOST_TESTS {
+            RunEnding::Trouble(why.to_owned())
+        } else {
+            RunEnding::Stopped
+        };
+        ended(work, AttemptEnding::Lost(why.to_owned()), run_ending)
+    }
 }
 
 pub(super) fn ended(

@@ -9,7 +9,6 @@ use pleach_system::text::causes::with_causes;
 
 use super::Dispatcher;
 use super::follow::FollowedUnit;
-use super::send::lost;
 use crate::attempt::{Attempt, Finished};
 use crate::loop_input::LoopInput;
 use crate::spool::{UnitEnding, UnitWork};
@@ -17,7 +16,7 @@ use crate::spool::{UnitEnding, UnitWork};
 impl Dispatcher {
     pub(super) fn take(&mut self, unit: FollowedUnit) {
         let taken = self.result_of(&unit);
-        let input = taken.unwrap_or_else(|why| lost(&unit.work, &why));
+        let input = taken.unwrap_or_else(|why| self.lost(&unit.work, &why));
         self.tell_end(unit, input);
     }
 

@@ -102,9 +102,11 @@ fn work(scene: &Scene) -> String {
 }
 
 fn same_as_here(behind: &Behind<'_>) {
-    let here = Scene::of(TASKS, "retries = 0\nland = \"none\"", AGENT);
+    let tests = "validate = \"echo on node ${PLEACH_NODE-none}\"";
+    let settings = format!("retries = 0\nland = \"none\"\n{tests}");
+    let here = Scene::of(TASKS, &settings, AGENT);
     let told_here = here.story(&[]);
-    let there = Scene::of(TASKS, ON_CLUSTER, AGENT);
+    let there = Scene::of(TASKS, &format!("{tests}\n{ON_CLUSTER}"), AGENT);
     let told = behind.start(&there).story();
     assert_eq!(told.outcomes(), told_here.outcomes(), "{}", told.err);
     assert!(
@@ -116,6 +118,7 @@ fn same_as_here(behind: &Behind<'_>) {
     assert_eq!(told.told("batch:task:placed").len(), 12);
     let log = crate::pleach(there.repo.path(), &there.home(), &["logs", "1", "4"]);
     assert!(log.out.contains("task 4"), "{}{}", log.out, log.err);
+    assert_eq!(told.summary()["proved"], told_here.summary()["proved"]);
     check_tidy(&there);
 }
 
