@@ -206,10 +206,17 @@ fn text(set: &[(&'static str, String, String)], found: &Commands, agents: &[Stri
         }
     }
     add(format_args!("\n{}", of_agents(agents)));
+    let mut last = "";
     for key in dotted {
         let (table, name) = key.name.split_once('.').unwrap_or_default();
-        add(format_args!("\n# {}\n", explained(key)));
-        add(format_args!("# [{table}]\n# {name} = {}\n", usual(key)));
+        if std::mem::replace(&mut last, table) != table {
+            add(format_args!("\n# [{table}]\n"));
+        }
+        add(format_args!(
+            "\n# {}\n# {name} = {}\n",
+            explained(key),
+            usual(key)
+        ));
     }
     text
 }
