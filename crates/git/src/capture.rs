@@ -7,6 +7,7 @@ mod ignored;
 mod in_place;
 mod large;
 mod live;
+mod live_bundle;
 mod overlay;
 mod staging;
 mod walk;
@@ -22,6 +23,7 @@ use crate::worktree::{AgentHeads, AgentHistory, CaptureError, KeptProof, Worktre
 
 pub use in_place::{check_out_into, state_of_folder, tree_of_folder};
 pub(crate) use live::{LiveSnapshot, look};
+pub use live_bundle::LiveBundles;
 pub(crate) use staging::TemporaryObjects;
 
 use staging::{Staged, Staging};
@@ -217,6 +219,14 @@ fn unfinished(name: &str) -> String {
         Some((task, which)) => format!("Task {}, {which} (unfinished)\n", neutral(task)),
         None => "Unfinished work\n".to_owned(),
     }
+}
+
+/// Whether that is what the commit of a last state says.
+pub(crate) fn is_unfinished(message: &str) -> bool {
+    let mut lines = message.trim_end().lines();
+    let first = lines.next().unwrap_or_default();
+    let is_alone = lines.next().is_none();
+    is_alone && (first.ends_with(" (unfinished)") || first == "Unfinished work")
 }
 
 /// A worktree that nobody touched since is kept once, however often that is asked for.

@@ -5,7 +5,7 @@
 mod round;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pleach_domain::event::PredictedConflict;
 use pleach_domain::id::TaskId;
@@ -37,6 +37,8 @@ pub struct LiveTask {
     pub basis: CommitId,
     /// Its work, once it is done.
     pub built: Option<CommitId>,
+    /// What it has made so far, where its worktree is on another machine.
+    pub bundle: Option<PathBuf>,
     /// What it waited for, by position.
     pub comes_after: Vec<bool>,
 }
@@ -68,6 +70,8 @@ pub struct Radar<'s> {
     trees: usize,
     read: usize,
     seen: HashMap<TaskId, (u32, LiveSnapshot)>,
+    /// What was brought of tasks on other machines last.
+    brought: HashMap<TaskId, (PathBuf, TreeId)>,
     known: [PairCache; 2],
     /// What the last round looked at, and what came of it.
     last: Option<(Vec<LiveTree>, RadarInput, Vec<PredictedConflict>)>,
@@ -84,6 +88,7 @@ impl<'s> Radar<'s> {
             trees: 0,
             read: 0,
             seen: HashMap::new(),
+            brought: HashMap::new(),
             known: Default::default(),
             last: None,
         }
@@ -108,6 +113,7 @@ impl<'s> Radar<'s> {
         if self.trees > MOST_TREES {
             (self.weave_folder, self.trees) = (None, 0);
             self.seen.clear();
+            self.brought.clear();
         }
         let weave_folder = match self.weave_folder.take() {
             Some(weave_folder) => weave_folder,
@@ -125,15 +131,17 @@ impl<'s> Radar<'s> {
     ) -> Result<Option<Vec<PredictedConflict>>, WeaveError> {
         let is_live = |task: &TaskId| situation.live.iter().any(|live| live.task == *task);
         self.seen.retain(|task, _| is_live(task));
+        self.brought.retain(|task, _| is_live(task));
         let mut standing = Vec::new();
         for (place, live) in situation.live.iter().enumerate() {
             if self.stop.is_cancelled() {
                 return Ok(None);
             }
             let basis = tree_of(self.store, &live.basis)?;
-            let tree = match &live.built {
-                Some(commit) => Some(tree_of(self.store, commit)?),
-                None => self.tree_of_worktree(weave_folder, live),
+            let tree = match (&live.built, &live.bundle) {
+                (Some(commit), _) => Some(tree_of(self.store, commit)?),
+                (None, Some(bundle)) => self.tree_of_bundle(weave_folder, live, bundle),
+                (None, None) => self.tree_of_worktree(weave_folder, live),
             };
             if let Some(tree) = tree.filter(|tree| *tree != basis) {
                 standing.push(LiveTree { place, basis, tree });
@@ -150,6 +158,27 @@ impl<'s> Radar<'s> {
             self.last = Some((standing, situation.clone(), found.clone()));
         }
         Ok(found)
+    }
+
+    /// What a task on another machine has made so far; nothing of it goes to the store.
+    fn tree_of_bundle(
+        &mut self,
+        weave_folder: &WeaveFolder,
+        live: &LiveTask,
+        bundle: &Path,
+    ) -> Option<TreeId> {
+        let known = self.brought.get(&live.task);
+        if let Some((_, tree)) = known.filter(|(known, _)| known == bundle) {
+            return Some(tree.clone());
+        }
+        // One that is gone is followed by another one.
+        let Some(tree) = weave_folder.tree_of_bundle(bundle) else {
+            return known.map(|(_, tree)| tree.clone());
+        };
+        self.trees += 1;
+        let brought = (bundle.to_owned(), tree.clone());
+        self.brought.insert(live.task.clone(), brought);
+        Some(tree)
     }
 
     /// What a task has made so far, as far as anybody knows.
@@ -169,7 +198,7 @@ impl<'s> Radar<'s> {
                 self.store,
                 &worktree,
                 &self.leave_out,
-                aside,
+                Some(aside),
                 before.as_ref(),
             );
             // Files come and go while they are looked at; what is not seen now is seen next time.

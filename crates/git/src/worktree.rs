@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of who works there; takes one away only for proof that what is in it is kept.
 
+mod bring_back;
 mod caches;
 mod error;
 mod git_folder;
@@ -37,7 +38,7 @@ use crate::index::CLOCK_TICK;
 pub use error::{CaptureError, WorktreeError};
 pub use heads::AgentHistory;
 pub use heads::{AgentHeads, committed};
-pub use include::{Included, NotCopied, NotCopiedReason};
+pub use include::{Included, NotCopied, NotCopiedReason, PackedFiles};
 pub use kept::KeptProof;
 pub use list::CONFLICT_BRANCHES;
 pub use list::{ListedWorktree, TreeState, list};

@@ -107,6 +107,7 @@ impl Loop<'_> {
                 branch: task_branch(self.context.number, &self.segment(position)),
                 basis: self.started_from(position)?,
                 built,
+                bundle: None,
                 comes_after: self.batch.comes_after(position),
             })
         });

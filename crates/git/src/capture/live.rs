@@ -35,12 +35,12 @@ impl LiveSnapshot {
     }
 }
 
-/// Looks at the files of a worktree; nothing of it goes to the store.
+/// Looks at the files of a worktree; nothing of it goes to the store if there is another place for it.
 pub(crate) fn look(
     store: &Store,
     worktree: &Worktree,
     leave_out: &[PathBuf],
-    aside: TemporaryObjects<'_>,
+    aside: Option<TemporaryObjects<'_>>,
     before: Option<&LiveSnapshot>,
 ) -> Result<LiveSnapshot, CaptureError> {
     // Taken before the walk, so that what changes during it is younger and is looked at again.
@@ -50,7 +50,7 @@ pub(crate) fn look(
     let (start, start_tree) = (worktree.basis().clone(), basis_tree.clone());
     let mut staging = Staging::begin(store, worktree, leave_out)?;
     staging.manners = UnreadablePolicy::AssumeUnchanged;
-    staging.aside = Some(aside);
+    staging.aside = aside;
     let nowhere = BTreeSet::new();
     let folders = before.map_or(&nowhere, |before| &before.folders);
     let mut sight = None;

@@ -19,6 +19,9 @@ const BROUGHT: &str = "refs/pleach/brought/";
 
 const KEPT: &str = "refs/pleach/keep/";
 
+/// Where a store has what an agent made so far, which is kept only where it is taken in.
+const LIVE: &str = "refs/pleach/live/";
+
 /// What a store on another machine has to know of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LentProject {
@@ -107,23 +110,43 @@ impl Store {
         if names.is_empty() {
             return Ok(false);
         }
+        self.write_bundle(file, &names, basis)?;
+        Ok(true)
+    }
+
+    /// Writes a commit that nobody keeps here to a file, with the name under which it is kept where it is taken in.
+    pub(crate) fn bundle_commit(
+        &self,
+        file: &Path,
+        (commit, name): (&CommitId, &str),
+        basis: &CommitId,
+    ) -> Result<(), GitError> {
+        let name = format!("{LIVE}{name}");
+        let update = ["update-ref", "--no-deref", &name, commit.as_str()];
+        self.call().args(update).output()?;
+        self.write_bundle(file, &[&name], basis)
+    }
+
+    fn write_bundle(&self, file: &Path, names: &[&str], basis: &CommitId) -> Result<(), GitError> {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let call = self.call().writing(folder);
         let call = call.args(["bundle", "create", "--quiet"]).arg(file);
         call.arg(format!("^{basis}")).args(names).output()?;
-        Ok(true)
+        Ok(())
     }
 
-    /// Takes in what a bundle holds, checked, and keeps it under the same names.
-    pub fn take_bundle(&self, file: &Path) -> Result<(), StoreError> {
+    /// Takes in what a bundle holds, checked, and keeps it under the same names; tells what that is.
+    pub fn take_bundle(&self, file: &Path) -> Result<Vec<(String, CommitId)>, StoreError> {
         let fetch = self.call().reading(file).args(FETCH);
         let fetch = fetch.args(["--no-prune", "--"]).arg(file);
-        fetch.arg(format!("+{KEPT}*:{BROUGHT}*")).output()?;
-        for (name, commit) in self.brought()? {
-            self.keep(&commit, &name)?;
-            self.drop_ref(&format!("{BROUGHT}{name}"), &commit)?;
+        let all = [KEPT, LIVE].map(|names| format!("+{names}*:{BROUGHT}*"));
+        fetch.args(all).output()?;
+        let brought = self.brought()?;
+        for (name, commit) in &brought {
+            self.keep(commit, name)?;
+            self.drop_ref(&format!("{BROUGHT}{name}"), commit)?;
         }
-        Ok(())
+        Ok(brought)
     }
 
     /// Puts a branch of ours at a commit; what it held before is kept.

@@ -205,7 +205,7 @@ impl Store {
     }
 
     /// The folders of the user's own checkout, if the project is one.
-    pub(crate) fn users_folders(&self) -> Vec<PathBuf> {
+    pub fn users_folders(&self) -> Vec<PathBuf> {
         let Project::Local(checkout) = &self.project else {
             return Vec::new();
         };

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::WeaveError;
 use super::objects::WeaveObjects;
 use crate::git::{
-    Call, CallPlace, Checkout, CommitId, Git, Identity, Repository, Store, alternate_line,
+    Call, CallPlace, Checkout, CommitId, Git, Identity, Repository, Store, TreeId, alternate_line,
 };
 
 /// Below this, objects are stored one by one, as git itself does after a fetch.
@@ -155,6 +155,21 @@ impl WeaveFolder {
             call = call.args(["-c", setting]);
         }
         call
+    }
+
+    /// Takes the only commit of a bundle in, to be merged and not to be kept; its tree.
+    pub(crate) fn tree_of_bundle(&self, bundle: &Path) -> Option<TreeId> {
+        let unbundle = self.call().reading(bundle).args(["bundle", "unbundle"]);
+        let printed = unbundle.arg(bundle).output().ok()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let (commit, _) = printed.lines().next()?.split_once(' ')?;
+        let ask = ["rev-parse", "--verify", "--end-of-options"];
+        let asked = self.call().args(ask).arg(format!("{commit}^{{tree}}"));
+        String::from_utf8(asked.output().ok()?)
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
     }
 
     /// Gives a commit a name by which git knows it here, and that it writes into files for people.

@@ -4,6 +4,7 @@
 //! of the task's work.
 
 mod copy;
+mod packed;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -11,6 +12,8 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
+
+pub use packed::PackedFiles;
 
 use super::{Worktree, WorktreeError, failed};
 use crate::git::{CallPlace, CommitId, Store, ignored, loose_files};
@@ -54,6 +57,8 @@ pub enum NotCopiedReason {
     /// Its folder is a link or a file there.
     InTheWay,
     Unreadable(String),
+    /// There is more than goes to another machine.
+    TooLarge,
 }
 
 impl fmt::Display for NotCopied {
@@ -64,6 +69,7 @@ impl fmt::Display for NotCopied {
             NotCopiedReason::Repository => f.write_str("it is a repository of its own"),
             NotCopiedReason::NotIgnored => f.write_str("git does not ignore it in the worktree"),
             NotCopiedReason::InTheWay => f.write_str("its folder is not a folder in the worktree"),
+            NotCopiedReason::TooLarge => f.write_str("it is too large to go to another machine"),
             NotCopiedReason::Unreadable(why) => write!(f, "could not read it: {why}"),
         }
     }

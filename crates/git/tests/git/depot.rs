@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pleach_git::capture::{CaptureOptions, Captured, capture, keep_captured};
+use pleach_git::capture::{
+    CaptureOptions, Captured, LiveBundles, capture, keep_captured, keep_last_state,
+};
 use pleach_git::git::{CommitId, Git, Store};
 use pleach_git::worktree::{Worktree, WorktreeSpec};
 use pleach_testkit::TestRepo;
@@ -128,6 +130,78 @@ fn a_bundle_that_is_torn_or_changed_is_refused_and_leaves_no_name() {
         flipped[place] ^= 0x10;
         check(&flipped);
     }
+}
+
+#[test]
+fn what_an_agent_has_made_so_far_is_written_when_it_is_news_and_kept_where_it_is_taken_in() {
+    let scene = Scene::new();
+    let worktree = scene.worktree();
+    let branch = worktree.branch().to_owned();
+    let left_out = vec![PathBuf::from("plan")];
+    let mut live = LiveBundles::new(&scene.there, branch, KEPT_AS.into(), left_out);
+    let file = scene.repo.beside("live.bundle");
+    assert!(!live.write(&file).unwrap());
+    for (name, text, is_news) in [
+        ("plan", "done\n", false),
+        ("new", "half\n", true),
+        ("new", "half\n", false),
+        ("new", "whole\n", true),
+    ] {
+        fs::write(worktree.path().join(name), text).unwrap();
+        assert_eq!(live.write(&file).unwrap(), is_news, "{name}: {text}");
+    }
+    // Nobody keeps it there, so it does not come back with the work as well.
+    let work = scene.repo.beside("work.bundle");
+    assert!(!scene.there.bundle(&work, &scene.basis).unwrap());
+    let brought = scene.store.take_bundle(&file).unwrap();
+    let kept = scene.kept().unwrap();
+    assert_eq!(brought, [(KEPT_AS.to_owned(), kept.clone())]);
+    let text = |path| scene.store.read_file_at(&kept, path).unwrap();
+    assert_eq!(text("new").as_deref(), Some(&b"whole\n"[..]));
+    assert_eq!(text("plan"), None);
+}
+
+#[test]
+fn a_worktree_is_brought_to_where_one_elsewhere_was_left() {
+    let scene = Scene::new();
+    let worktree = scene.worktree();
+    let git = |args: &[&str]| scene.repo.git_in(worktree.path(), args);
+    fs::write(worktree.path().join("first"), "committed\n").unwrap();
+    git(&["add", "first"]);
+    git(&["commit", "--quiet", "-m", "By the agent"]);
+    let head = git(&["rev-parse", "HEAD"]);
+    fs::write(worktree.path().join("first"), "and changed\n").unwrap();
+    fs::write(worktree.path().join("second"), "new\n").unwrap();
+    let status = git(&["status", "--porcelain"]);
+    let kept = keep_last_state(&scene.there, &worktree, KEPT_AS).unwrap();
+    let commit = kept.commit().unwrap().clone();
+    worktree.remove(&scene.there, &kept).unwrap();
+    let bundle = scene.bundle();
+    scene.store.take_bundle(&bundle).unwrap();
+
+    let depot = scene.repo.beside("share/depot.git");
+    let both = [scene.basis.clone(), commit.clone()];
+    let lent = scene.store.lend(&depot, &both).unwrap();
+    let home = scene.repo.beside("other/store");
+    let other = Store::borrowing(Git::find().unwrap(), &home, lent).unwrap();
+    let spec = WorktreeSpec {
+        path: scene.repo.beside("other/trees/task-a"),
+        branch: "pleach/task-1/a".into(),
+        basis: scene.basis.clone(),
+    };
+    let again = Worktree::create(&other, &spec).unwrap();
+    again.bring_back(&other, &commit).unwrap();
+    let git = |args: &[&str]| scene.repo.git_in(again.path(), args);
+    assert_eq!(git(&["rev-parse", "HEAD"]), head);
+    assert_eq!(git(&["status", "--porcelain"]), status);
+    let text = fs::read_to_string(again.path().join("first")).unwrap();
+    assert_eq!(text, "and changed\n");
+    // Whoever keeps that once more keeps the same files.
+    let kept = keep_last_state(&other, &again, KEPT_AS).unwrap();
+    let tree = |commit: &CommitId| format!("{commit}^{{tree}}");
+    let trees = [tree(&commit), tree(kept.commit().unwrap())];
+    let trees = other.look_up(&trees).unwrap();
+    assert_eq!(trees[0], trees[1]);
 }
 
 #[test]

@@ -82,6 +82,7 @@ impl Scene {
             branch,
             basis: spec.basis,
             built: None,
+            bundle: None,
             comes_after,
         });
         self.worktrees.insert(task.to_owned(), worktree);
