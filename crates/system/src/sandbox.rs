@@ -3,6 +3,7 @@
 //! Decides and describes; the wrapper carries it out. Knows nothing of tasks or batches.
 
 mod agent_settings;
+mod elsewhere;
 mod folders;
 mod gaps;
 mod isolation;
@@ -65,6 +66,12 @@ pub struct SandboxPolicy {
     /// Whether nothing holds them only because the kernel has nothing for it.
     #[serde(default)]
     is_makeshift: bool,
+    /// Whether somebody asked for what holds them.
+    #[serde(default)]
+    is_wish: bool,
+    /// What they may neither write to nor read besides.
+    #[serde(default)]
+    closed: Vec<StoredPath>,
 }
 
 /// Batches of versions that knew no sandbox had none.
@@ -76,6 +83,8 @@ impl Default for SandboxPolicy {
             read: Vec::new(),
             network: NetworkChoice::Open,
             is_makeshift: false,
+            is_wish: true,
+            closed: Vec::new(),
         }
     }
 }
@@ -120,6 +129,8 @@ impl SandboxPolicy {
         }
         Ok(Self {
             is_makeshift: wanted.is_none() && !has_landlock,
+            is_wish: wanted.is_some(),
+            closed: Vec::new(),
             choice,
             network: NetworkChoice::Open,
             write: write.iter().cloned().map(StoredPath).collect(),
@@ -275,6 +286,7 @@ impl SandboxPolicy {
             _ => Vec::new(),
         };
         let user = User::new(env, input).closing(stores, means);
+        let user = user.without(&self.closed);
         let mut confinement = self.confinement(input, &user, temporary.path(), &opened);
         let watch = self.watch(&user, &confinement, input, notes)?;
         let hidden = (means == ClosingMethod::Hiding).then(|| {

@@ -23,6 +23,8 @@ use super::places::{
     SHARED, TOOLS, XDG, folders_of_tools, steering_folders,
 };
 
+use crate::files::stored_path::StoredPath;
+
 pub(super) use devices::{devices, without_devices};
 pub use keys::keys_but;
 
@@ -52,6 +54,8 @@ pub(super) struct User<'e> {
     moved: Vec<(&'static str, PathBuf)>,
     /// What is Pleach's own.
     state: PathBuf,
+    /// What else is neither written to nor read.
+    closed: Vec<PathBuf>,
     checkout: Vec<PathBuf>,
     /// A tool that is there, whatever its program is called.
     tool: Option<String>,
@@ -89,6 +93,7 @@ impl<'e> User<'e> {
             moved: moved_by(env, home.as_deref()),
             home,
             state: state.to_owned(),
+            closed: Vec::new(),
             checkout,
             tool: None,
             stores: Vec::new(),
@@ -105,6 +110,15 @@ impl<'e> User<'e> {
             means,
             ..self
         }
+    }
+
+    /// The same with more that is closed, as far as it is there.
+    pub(super) fn without(mut self, closed: &[StoredPath]) -> Self {
+        let real = closed
+            .iter()
+            .flat_map(|StoredPath(path)| path.canonicalize());
+        self.closed.extend(real);
+        self
     }
 
     /// Caches and state folders of tools and agents; those that a tool would make are made.
@@ -147,6 +161,7 @@ impl<'e> User<'e> {
     pub(super) fn readable(&self) -> Vec<PathBuf> {
         let mut closed = self.keys().to_vec();
         closed.push(self.state.clone());
+        closed.extend(self.closed.iter().cloned());
         let mut found = Vec::new();
         divide(
             Path::new("/"),
@@ -160,8 +175,9 @@ impl<'e> User<'e> {
     /// What is at a path that was opened by name; what is Pleach's own stays closed even there.
     pub(super) fn readable_below(&self, path: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        let ours = std::slice::from_ref(&self.state);
-        divide(path, ours, DividedEntries::Everything, &mut found);
+        let mut ours = self.closed.clone();
+        ours.push(self.state.clone());
+        divide(path, &ours, DividedEntries::Everything, &mut found);
         found
     }
 
@@ -196,6 +212,7 @@ impl<'e> User<'e> {
         let once_there = self.inside(RUN_ONCE_THERE).into_iter();
         closed.extend(once_there.filter(|path| path.exists()));
         closed.push(self.state.clone());
+        closed.extend(self.closed.iter().cloned());
         closed.extend(self.checkout.iter().cloned());
         closed
     }
