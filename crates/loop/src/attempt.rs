@@ -28,13 +28,13 @@ use pleach_engine::agent::Agent;
 use pleach_engine::batch_record::AttemptSettings;
 use pleach_engine::validate::Tests;
 use pleach_engine::worktree_programs::AttemptObserver;
-use pleach_git::worktree::{Included, Worktree, WorktreeSpec};
+use pleach_git::worktree::{Included, Worktree, WorktreeError, WorktreeSpec};
 use pleach_log::agent_report::AgentReport;
 use pleach_log::batch_paths::{LOG, attempt_folder};
 use pleach_log::database::ProcessPurpose;
 
 pub(crate) use disposing::{AttemptTree, Disposal, RetireError};
-pub(crate) use places::not_kept;
+pub(crate) use places::{NodePlace, not_kept};
 pub(crate) use probe::{Probe, ProbeEnded};
 pub(crate) use spares::Spares;
 
@@ -55,7 +55,7 @@ pub(crate) struct AttemptContext {
     pub(crate) included: Included,
     pub(crate) wrapper: PathBuf,
     /// The machine of a cluster that this is, if it is one.
-    pub(crate) node: Option<String>,
+    pub(crate) node: Option<NodePlace>,
     /// Pleach's own program, which git calls back.
     pub(crate) program: PathBuf,
     /// Worktrees of tasks that are over, for those that come.
@@ -64,9 +64,12 @@ pub(crate) struct AttemptContext {
     pub(crate) hider: Hider,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TreeSource {
     /// Another attempt was there before.
     Found,
+    /// Nobody was, and it is as another attempt left one elsewhere.
+    BroughtBack,
     /// Nobody was.
     Made,
 }
@@ -86,6 +89,9 @@ pub(crate) struct Attempt {
     pub(crate) session: Option<String>,
     pub(crate) spent_before: Spent,
     pub(crate) start: StartPoint,
+    /// The last state of the attempt before, where this one goes on from that.
+    #[serde(default)]
+    pub(crate) kept: Option<CommitId>,
 }
 
 impl Attempt {
@@ -98,6 +104,7 @@ impl Attempt {
             session: None,
             spent_before: Spent::default(),
             start: StartPoint::Scratch,
+            kept: None,
             ..self.clone()
         }
     }
@@ -146,7 +153,7 @@ impl Finished {
         }
     }
 
-    fn take_in(&mut self, said: AgentReport) {
+    pub(crate) fn take_in(&mut self, said: AgentReport) {
         self.spent = Some(said.spent).filter(|spent| *spent != Spent::default());
         self.session = said.session;
     }
@@ -190,7 +197,7 @@ impl AttemptContext {
         };
         let anew;
         let attempt = match source {
-            TreeSource::Found => attempt,
+            TreeSource::Found | TreeSource::BroughtBack => attempt,
             // Whatever was done before is not here, and nobody must be told that it is.
             TreeSource::Made => {
                 anew = attempt.begun_anew();
@@ -198,7 +205,8 @@ impl AttemptContext {
             }
         };
         let mut cache = Vec::new();
-        let (ending, kept) = match self.run_in(attempt, &worktree, observer, finished) {
+        let place = (&worktree, source);
+        let (ending, kept) = match self.run_in(attempt, place, observer, finished) {
             AgentVerdict::Succeeded { denials, unneeded } => {
                 cache.clone_from(&self.settings.cache);
                 let (ending, kept) = self.take(attempt, &worktree, finished);
@@ -252,14 +260,26 @@ impl AttemptContext {
             Some(made) => made,
             None => Worktree::create(&self.store, &spec).map_err(explained)?,
         };
+        let source = self.bring_back(attempt, &made).map_err(explained)?;
         crash_point(CrashPoint::WorktreeMade);
-        Ok((made, TreeSource::Made))
+        Ok((made, source))
+    }
+
+    /// On a cluster no worktree stays until an agent may go on: what it left comes along instead.
+    fn bring_back(&self, attempt: &Attempt, made: &Worktree) -> Result<TreeSource, WorktreeError> {
+        if self.node.is_none() || matches!(attempt.start, StartPoint::Scratch) {
+            return Ok(TreeSource::Made);
+        }
+        if let Some(kept) = &attempt.kept {
+            made.bring_back(&self.store, kept)?;
+        }
+        Ok(TreeSource::BroughtBack)
     }
 
     fn run_in(
         &self,
         attempt: &Attempt,
-        worktree: &Worktree,
+        place: (&Worktree, TreeSource),
         observer: &dyn AttemptObserver,
         finished: &mut Finished,
     ) -> AgentVerdict {
@@ -270,7 +290,7 @@ impl AttemptContext {
                 Ok((record.clone(), Vec::new()))
             }
             StartPoint::Scratch | StartPoint::Limited | StartPoint::AskedAgain => {
-                self.run_afresh(attempt, worktree, observer, finished)
+                self.run_afresh(attempt, place, observer, finished)
             }
         };
         crash_point(CrashPoint::AgentEnded);

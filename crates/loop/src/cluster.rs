@@ -42,6 +42,8 @@ pub(crate) struct Submission {
     pub(crate) program: PathBuf,
     /// How long its programs may take.
     pub(crate) time: Duration,
+    /// The machines that it must not be on, as long as there are others.
+    pub(crate) avoid: Vec<String>,
 }
 
 /// A call of our program on a machine of the cluster.
@@ -72,6 +74,8 @@ pub(crate) struct UnitName {
 pub(crate) struct SeenUnit {
     pub(crate) name: UnitName,
     pub(crate) state: UnitState,
+    /// The machine that it is on, or was.
+    pub(crate) node: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +91,8 @@ pub(crate) enum UnitState {
 pub(crate) enum UnitOver {
     /// Through no fault of what it ran, for this reason.
     Lost(String),
+    /// Without a result, although its machine is there.
+    Failed(String),
     /// By somebody other than us.
     Cancelled,
     OutOfMemory,

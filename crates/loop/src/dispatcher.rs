@@ -3,9 +3,11 @@
 //! Carries bytes and says what it saw. Decides nothing about a batch, and believes no unit but by its fence.
 
 mod follow;
+mod last_state;
 mod lose;
 mod send;
 mod take;
+mod unfit;
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -16,7 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pleach_engine::batch_record::ClusterSettings;
+use pleach_engine::batch_record::{BatchRecord, ClusterSettings};
 use pleach_engine::run::RunError;
 use pleach_log::batch_paths::project_name;
 use pleach_log::database::SubmittedUnit;
@@ -28,14 +30,19 @@ use crate::attempt::{Attempt, AttemptContext, Probe};
 use crate::cluster::Cluster;
 use crate::executor::{Executor, LoopHandle};
 use crate::spool::{Control, NodePace, SubmissionFolder, UnitWork};
+use crate::unit_secrets::SecretsRoute;
 use follow::FollowedUnit;
 use send::UnsentSubmission;
+use unfit::UnfitNodes;
 
 /// How often the folders of submissions are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
 /// How often a node says that it lives.
 const BEAT: Duration = Duration::from_secs(5);
+
+/// How often a node looks what its agent has made, where the radar does not say it.
+const SNAPSHOT: Duration = Duration::from_mins(1);
 
 /// What is sent out within this time goes out at once.
 const GATHER: Duration = Duration::from_millis(50);
@@ -55,12 +62,17 @@ pub(crate) struct ClusterPlace {
     /// How often the cluster is asked.
     pub(crate) look: Duration,
     pub(crate) pace: NodePace,
+    /// How nodes come by what orders do not hold.
+    pub(crate) secrets: SecretsRoute,
+    /// How much room a node's own disk must have.
+    pub(crate) min_free_disk: u64,
 }
 
 impl ClusterPlace {
     /// Makes what has to be there before anything is sent: the folder of submissions, and our program.
     pub(crate) fn prepare(
         settings: &ClusterSettings,
+        record: &BatchRecord,
         context: &AttemptContext,
     ) -> Result<Self, RunError> {
         let share = &settings.share;
@@ -79,7 +91,10 @@ impl ClusterPlace {
             pace: NodePace {
                 beat: paced(BEAT),
                 lease: paced(settings.lease),
+                snapshot: paced(record.radar.unwrap_or(SNAPSHOT)),
             },
+            secrets: SecretsRoute::Channel,
+            min_free_disk: record.min_free_disk,
         })
     }
 }
@@ -150,6 +165,8 @@ enum ForDispatcher {
     Forget(String),
     /// Nobody wants what it does.
     Abandon(SubmittedUnit),
+    /// No attempt is to begin.
+    TakeBack,
 }
 
 /// Something to have carried out, and who hears of it.
@@ -183,6 +200,10 @@ impl Executor for ClusterExecutor {
         self.say(ForDispatcher::Abandon(sent));
     }
 
+    fn take_back(&self) {
+        self.say(ForDispatcher::TakeBack);
+    }
+
     fn is_elsewhere(&self) -> bool {
         true
     }
@@ -207,6 +228,7 @@ impl ClusterExecutor {
             wants_a_look: false,
             has_complained: false,
             lost_tests: 0,
+            unfit: UnfitNodes::default(),
         };
         let thread = std::thread::Builder::new().name("dispatcher".to_owned());
         let thread = thread.spawn(move || dispatcher.work())?;
@@ -247,6 +269,7 @@ struct Dispatcher {
     has_complained: bool,
     /// How many runs of the tests were lost with their nodes.
     lost_tests: u32,
+    unfit: UnfitNodes,
 }
 
 impl Dispatcher {
@@ -262,6 +285,9 @@ impl Dispatcher {
                     }
                     Ok(ForDispatcher::Forget(fence)) => self.forget(&fence),
                     Ok(ForDispatcher::Abandon(sent)) => self.abandon(&sent),
+                    Ok(ForDispatcher::TakeBack) => {
+                        self.take_back(|work| matches!(work, UnitWork::Attempt(_)));
+                    }
                     Err(RecvTimeoutError::Timeout) => break,
                     // Whoever goes on with the batch finds everything in the database and on the share.
                     Err(RecvTimeoutError::Disconnected) => return,

@@ -33,6 +33,9 @@ pub(super) trait Executor {
     /// Has a unit end that another process sent.
     fn abandon(&self, _sent: SubmittedUnit) {}
 
+    /// Has attempts come back that have not begun: their agent may not work.
+    fn take_back(&self) {}
+
     /// Whether what it carries out uses nothing of this machine, and goes on without this process.
     fn is_elsewhere(&self) -> bool {
         false

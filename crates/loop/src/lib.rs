@@ -33,6 +33,7 @@ mod spool;
 mod starting;
 mod status_file;
 mod timers;
+mod unit_secrets;
 mod units;
 mod weaver;
 
@@ -182,6 +183,7 @@ impl<'r> Loop<'r> {
             timers: timers::Timers::default(),
             answers: answers::Answers::default(),
             watch: radar::RadarHandle::default(),
+            snapshots: HashMap::new(),
             waits_for_slots: false,
             wants_to_leave: false,
             has_stored_pause: true,
@@ -226,7 +228,7 @@ fn executor_of(
     let Some(settings) = &record.cluster else {
         return Ok(Box::new(LocalExecutor(Arc::clone(context))));
     };
-    let place = ClusterPlace::prepare(settings, context)?;
+    let place = ClusterPlace::prepare(settings, record, context)?;
     let cluster: Box<dyn Cluster> = if has_stand_in() {
         Box::new(Subprocess {
             home: place.home.clone(),

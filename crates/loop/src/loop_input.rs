@@ -1,5 +1,6 @@
 //! What the loop of a batch can hear.
 
+use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
 use pleach_domain::event::{BatchEvent, PredictedConflict};
@@ -29,6 +30,12 @@ pub(crate) enum LoopInput {
         task: TaskId,
         attempt: u32,
         said: AgentReport,
+    },
+    /// A file that holds what an attempt on a node has made so far.
+    Snapshot {
+        task: TaskId,
+        attempt: u32,
+        bundle: PathBuf,
     },
     Cleared {
         task: TaskId,

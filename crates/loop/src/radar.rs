@@ -100,14 +100,16 @@ impl Loop<'_> {
                 TaskState::Built { commit } => (task.attempts, Some(commit.0.parse().ok()?)),
                 _ => return None,
             };
+            let snapshot = self.snapshots.get(&position);
+            let snapshot = snapshot.filter(|(of, _)| *of == attempt);
             Some(LiveTask {
+                bundle: snapshot.map(|(_, bundle)| bundle.clone()),
                 task: task.design.id.clone(),
                 position,
                 attempt,
                 branch: task_branch(self.context.number, &self.segment(position)),
                 basis: self.started_from(position)?,
                 built,
-                bundle: None,
                 comes_after: self.batch.comes_after(position),
             })
         });

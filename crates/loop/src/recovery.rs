@@ -186,7 +186,8 @@ impl Loop<'_> {
         };
         if let Some(result) = self.result_of(task, attempt)? {
             // The agent had ended by itself: its work is judged as if nothing had happened.
-            return self.send_out(task, attempt, basis, StartPoint::Result(result), None);
+            let from = (basis, None);
+            return self.send_out((task, attempt), from, StartPoint::Result(result), None);
         }
         let id = self.id(task);
         let name = self.context.keep_name(&self.segment(task), attempt);

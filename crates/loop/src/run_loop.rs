@@ -3,6 +3,7 @@
 //! Asks the core what follows and what to do, stores that, tells it, and has it done; decides nothing itself.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 
@@ -73,6 +74,8 @@ pub(super) struct Loop<'r> {
     pub(super) timers: Timers,
     pub(super) answers: Answers,
     pub(super) watch: RadarHandle,
+    /// What attempts on nodes have made so far, with the number of the attempt.
+    pub(super) snapshots: HashMap<usize, (u32, PathBuf)>,
     pub(super) waits_for_slots: bool,
     /// Whether somebody else is to go on with the batch.
     pub(super) wants_to_leave: bool,
@@ -192,6 +195,15 @@ impl Loop<'_> {
                     node,
                 });
                 self.check_base()?;
+            }
+            LoopInput::Snapshot {
+                task,
+                attempt,
+                bundle,
+            } => {
+                if let Some(position) = self.batch.position(&task) {
+                    self.snapshots.insert(position, (attempt, bundle));
+                }
             }
             LoopInput::Cleared { task, notes } => {
                 self.tell_notes(&task, notes);
@@ -341,7 +353,10 @@ impl Loop<'_> {
         match effect {
             Effect::Answer(reply, answer) => reply.send(answer),
             Effect::TidyUp(position) => self.tidy_up(position),
-            Effect::PauseAgent(until, because) => self.note_pause(until, &because),
+            Effect::PauseAgent(until, because) => {
+                self.note_pause(until, &because);
+                self.executor.take_back();
+            }
             Effect::Dispose(position, line, disposal) => {
                 if line.send(disposal).is_err() {
                     // An attempt that broke off says no more.

@@ -23,6 +23,10 @@ use sealed::{seal, unseal};
 /// How both sides speak; another number is another language.
 pub(crate) const PROTOCOL: u32 = 1;
 
+/// How the files of snapshots are named, around their number.
+const LIVE: &str = "live-";
+const BUNDLE: &str = ".bundle";
+
 /// More bytes than any of these files has, but for logs and bundles.
 const LARGEST: u64 = 256 << 20;
 
@@ -90,6 +94,23 @@ impl SubmissionFolder {
         File::open(self.0.join("control"))?.read_exact_at(&mut byte, place_of(unit))?;
         let known = Control::ALL.into_iter().find(|word| word.byte() == byte[0]);
         known.ok_or(io::ErrorKind::InvalidData.into())
+    }
+
+    /// Lays down what a unit is to get and nobody else is to see.
+    pub(crate) fn put_secrets(&self, unit: u32, text: &str) -> io::Result<()> {
+        put(&self.secrets(unit), text.as_bytes())
+    }
+
+    /// Takes it away, and returns it.
+    pub(crate) fn take_secrets(&self, unit: u32) -> io::Result<Vec<u8>> {
+        let place = self.secrets(unit);
+        let text = read(&place)?;
+        fs::remove_file(&place)?;
+        Ok(text)
+    }
+
+    fn secrets(&self, unit: u32) -> PathBuf {
+        self.0.join(format!("secrets.{unit}"))
     }
 
     pub(crate) fn unit(&self, unit: u32) -> UnitFolder {
@@ -171,6 +192,33 @@ impl UnitFolder {
         self.0.join("work.bundle")
     }
 
+    /// What an agent had made so far, when somebody looked for the n-th time.
+    pub(crate) fn live_bundle(&self, number: u32) -> PathBuf {
+        self.0.join(format!("{LIVE}{number}{BUNDLE}"))
+    }
+
+    /// All bundles that a listing shows, the last one first.
+    pub(crate) fn bundles(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let numbered = entries.filter_map(|entry| {
+            let name = entry.file_name();
+            let number = name.to_str()?.strip_prefix(LIVE)?.strip_suffix(BUNDLE)?;
+            number.parse().ok()
+        });
+        let mut numbers: Vec<u32> = numbered.collect();
+        numbers.sort_unstable_by(|one, other| other.cmp(one));
+        let live = numbers.into_iter().map(|number| self.live_bundle(number));
+        std::iter::once(self.bundle()).chain(live).collect()
+    }
+
+    pub(crate) fn put_bundle(&self, file: &Path) -> io::Result<()> {
+        copy_whole(file, &self.bundle())
+    }
+
+    pub(crate) fn put_live_bundle(&self, number: u32, file: &Path) -> io::Result<()> {
+        copy_whole(file, &self.live_bundle(number))
+    }
+
     pub(crate) fn log(&self, role: &str) -> PathBuf {
         self.0.join(format!("{role}.log"))
     }
@@ -201,6 +249,15 @@ fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&aside, path)?;
     File::open(folder)?.sync_all()
+}
+
+/// Copies a file, which is whole when this is done.
+fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
+    let mut options = File::options();
+    let options = options.write(true).create(true).truncate(true).mode(0o600);
+    let mut copy = options.open(to)?;
+    io::copy(&mut File::open(from)?, &mut copy)?;
+    copy.sync_all()
 }
 
 /// Opened anew each time: a network file system looks for news only then.

@@ -38,6 +38,7 @@ impl Loop<'_> {
                 Err(message) => return Ok(self.decide(*message)),
             },
         };
+        let kept = self.left_elsewhere(task);
         let attempt = self.batch.tasks[task].attempts + 1;
         let event = TaskEvent::Started {
             attempt,
@@ -45,7 +46,7 @@ impl Loop<'_> {
         };
         let id = self.id(task);
         self.take_in(Event::Task { task: id, event });
-        self.send_out(task, attempt, basis, start, slot)?;
+        self.send_out((task, attempt), (basis, kept), start, slot)?;
         Ok(true)
     }
 
@@ -62,15 +63,22 @@ impl Loop<'_> {
     /// Has an attempt carried out, once what is pending is stored.
     pub(super) fn send_out(
         &mut self,
-        task: usize,
-        number: u32,
-        basis: CommitId,
+        which: (usize, u32),
+        from: (CommitId, Option<CommitId>),
         start: StartPoint,
         slot: Option<SlotGuard>,
     ) -> Result<(), RunError> {
-        let (attempt, handle) = self.prepare_attempt(task, number, basis, start, slot)?;
+        let (attempt, handle) = self.prepare_attempt(which, from, start, slot)?;
         self.outbox.push(Effect::Attend(attempt, handle));
         Ok(())
+    }
+
+    /// What an attempt left whose agent goes on, where its worktree does not stay.
+    fn left_elsewhere(&self, task: usize) -> Option<CommitId> {
+        let state = &self.batch.tasks[task];
+        let goes_on = state.goes_on && self.executor.is_elsewhere();
+        let kept = state.kept.as_ref().filter(|_| goes_on)?;
+        kept.0.parse().ok()
     }
 
     /// Goes on with an attempt that is under way somewhere else.
@@ -82,16 +90,16 @@ impl Loop<'_> {
         sent: SubmittedUnit,
     ) -> Result<(), RunError> {
         let start = StartPoint::Scratch;
-        let (attempt, handle) = self.prepare_attempt(task, number, basis, start, None)?;
+        let from = (basis, None);
+        let (attempt, handle) = self.prepare_attempt((task, number), from, start, None)?;
         self.executor.follow(attempt, handle, sent);
         Ok(())
     }
 
     fn prepare_attempt(
         &mut self,
-        task: usize,
-        number: u32,
-        basis: CommitId,
+        (task, number): (usize, u32),
+        (basis, kept): (CommitId, Option<CommitId>),
         start: StartPoint,
         slot: Option<SlotGuard>,
     ) -> Result<(Box<Attempt>, LoopHandle), RunError> {
@@ -110,6 +118,7 @@ impl Loop<'_> {
             session: self.batch.tasks[task].session.clone(),
             spent_before: self.batch.tasks[task].spent_in_session,
             start,
+            kept,
         };
         let handle = LoopHandle {
             inbox: self.sender.clone(),

@@ -14,6 +14,14 @@ const SETUP_DONE: &str = "setup.done";
 /// So many files are named, and more are counted.
 const MOST_NAMED: usize = 3;
 
+/// A machine of a cluster, for the programs on it.
+#[derive(Debug)]
+pub(crate) struct NodePlace {
+    pub(crate) name: String,
+    /// A folder on its own disk that stays for other attempts of the project, as long as it likes.
+    pub(crate) cache: PathBuf,
+}
+
 impl AttemptContext {
     /// Whether all tasks work in a folder of the user's.
     pub(crate) fn is_in_place(&self) -> bool {

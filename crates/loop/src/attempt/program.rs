@@ -13,7 +13,9 @@ use pleach_system::state_folder::write_private;
 use pleach_system::text::causes::with_causes;
 
 use super::log_listener::run_heard;
-use super::{Attempt, AttemptContext, Finished, StartPoint, explain, explained, judge};
+use super::{
+    Attempt, AttemptContext, Finished, NodePlace, StartPoint, TreeSource, explain, explained, judge,
+};
 use pleach_engine::agent::{Brief, Input, Launch};
 use pleach_engine::prompt::CHANGED_NOTHING;
 use pleach_engine::worktree_programs::{
@@ -39,15 +41,15 @@ impl Attempt {
             ("PLEACH_ATTEMPT", self.number.to_string().into()),
         ];
         variables.extend(context.said_node());
-        if !self.is_new() {
+        if self.goes_on() {
             variables.push(("PLEACH_CONTINUES", "1".into()));
         }
         variables
     }
 
-    /// Whether nobody worked in its worktree before.
-    fn is_new(&self) -> bool {
-        !matches!(self.start, StartPoint::Limited | StartPoint::AskedAgain)
+    /// Whether its agent worked on it before.
+    fn goes_on(&self) -> bool {
+        matches!(self.start, StartPoint::Limited | StartPoint::AskedAgain)
     }
 }
 
@@ -59,9 +61,12 @@ fn broken_off(error: NotRun) -> AttemptEnding {
 }
 
 impl AttemptContext {
-    /// On which machine of a cluster programs are.
-    pub(super) fn said_node(&self) -> Option<(&'static str, OsString)> {
-        Some(("PLEACH_NODE", self.node.as_ref()?.into()))
+    /// On which machine of a cluster programs are, and what stays there for others.
+    pub(super) fn said_node(&self) -> Vec<(&'static str, OsString)> {
+        let Some(NodePlace { name, cache }) = &self.node else {
+            return Vec::new();
+        };
+        vec![("PLEACH_NODE", name.into()), ("PLEACH_CACHE", cache.into())]
     }
 
     pub(super) fn program_host(&self) -> ProgramHost<'_> {
@@ -80,7 +85,7 @@ impl AttemptContext {
     pub(super) fn run_afresh(
         &self,
         attempt: &Attempt,
-        worktree: &Worktree,
+        (worktree, source): (&Worktree, TreeSource),
         observer: &dyn AttemptObserver,
         finished: &mut Finished,
     ) -> Result<(ProcessRecord, Vec<String>), AttemptEnding> {
@@ -90,7 +95,8 @@ impl AttemptContext {
         let prompt_file = folder.join("prompt.md");
         let prompt = attempt.words();
         write(&prompt_file, &prompt, "could not write its prompt")?;
-        if attempt.is_new() {
+        let is_new = source != TreeSource::Found;
+        if is_new {
             let copied = place.copy_included(&mut finished.notes);
             copied.map_err(broken_off)?;
         }
@@ -106,10 +112,11 @@ impl AttemptContext {
             is_held: !matches!(self.settings.sandbox.choice(), SandboxChoice::None),
         });
         let Launch { env, tool, .. } = &launch;
-        let read: &[&Path] = &[&prompt_file];
+        // Agents may be driven by our own program, which lies in a folder of ours on a cluster.
+        let read: &[&Path] = &[&prompt_file, &self.program];
         let programs = place.enclose(env.clone(), read, *tool, &mut finished.notes);
         let programs = programs.map_err(broken_off)?;
-        if let Some(setup) = self.setup_to_run().filter(|_| attempt.is_new()) {
+        if let Some(setup) = self.setup_to_run().filter(|_| is_new) {
             self.set_up(setup, &programs, observer, finished)?;
         }
         let agent = Program {

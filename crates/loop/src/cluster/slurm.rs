@@ -21,8 +21,8 @@ const WARNING: u32 = 120;
 const SPARE_TIME: Duration = Duration::from_mins(5);
 
 /// What `squeue` prints of each element of an array: the array's job, its number there, its own job, its name, its
-/// state, the reason.
-const FORMAT: &str = "%F|%K|%A|%j|%T|%r";
+/// state, its node, the reason.
+const FORMAT: &str = "%F|%K|%A|%j|%T|%N|%r";
 
 #[derive(Debug)]
 pub(crate) struct Slurm {
@@ -97,6 +97,9 @@ impl Cluster for Slurm {
         words.push(format!("--array=1-{}", submission.units).into());
         words.push(format!("--time={minutes}").into());
         words.push(format!("--signal=B:TERM@{WARNING}").into());
+        if !submission.avoid.is_empty() {
+            words.push(format!("--exclude={}", submission.avoid.join(",")).into());
+        }
         words.push(output);
         words.extend(self.words.iter().map(OsString::from));
         let script = script(submission)?;
@@ -184,15 +187,16 @@ fn quoted(text: &str) -> String {
 
 /// A unit of ours, with its number in the queue, as a line of `squeue` says it.
 fn seen_in(line: &str, ours: &str) -> Option<(JobNumbers, SeenUnit)> {
-    let mut fields = line.splitn(6, '|');
+    let mut fields = line.splitn(7, '|');
     let (array, element) = (fields.next()?, fields.next()?);
     let (job, name) = (fields.next()?.to_owned(), fields.next()?);
-    let (state, reason) = (fields.next()?, fields.next()?);
+    let (state, node, reason) = (fields.next()?, fields.next()?, fields.next()?);
     let submission = name.strip_prefix(ours)?.to_owned();
     let unit = element.parse().ok()?;
     let seen = SeenUnit {
         name: UnitName { submission, unit },
         state: state_of(state, reason),
+        node: Some(node.to_owned()).filter(|node| !node.is_empty()),
     };
     let numbers = JobNumbers {
         element: format!("{array}_{element}"),
@@ -219,7 +223,8 @@ fn over_by(state: &str) -> UnitOver {
         "CANCELLED" => UnitOver::Cancelled,
         "TIMEOUT" | "DEADLINE" => UnitOver::TimedOut,
         "OUT_OF_MEMORY" => UnitOver::OutOfMemory,
-        "COMPLETED" | "FAILED" => lost("its job ended without a result"),
+        "COMPLETED" => lost("its job ended without a result"),
+        "FAILED" => UnitOver::Failed("its job failed without a result".to_owned()),
         "NODE_FAIL" | "BOOT_FAIL" => lost("its node failed"),
         "PREEMPTED" => lost("its job was preempted"),
         other => {
@@ -247,18 +252,22 @@ mod tests {
         let waits = |why: Option<&str>| UnitState::Waiting(why.map(str::to_owned));
         for (line, number, state) in [
             (
-                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING|Resources",
+                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING||Resources",
                 3,
                 waits(Some("Resources")),
             ),
-            ("12|3|15|pleach-abc-7-0a1b2c3d|PENDING|None", 3, waits(None)),
             (
-                "12|1|13|pleach-abc-7-0a1b2c3d|RUNNING|None",
+                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING||None",
+                3,
+                waits(None),
+            ),
+            (
+                "12|1|13|pleach-abc-7-0a1b2c3d|RUNNING|n1|None",
                 1,
                 UnitState::Running,
             ),
             (
-                "12|1|13|pleach-abc-7-0a1b2c3d|COMPLETING|None",
+                "12|1|13|pleach-abc-7-0a1b2c3d|COMPLETING|n1|None",
                 1,
                 UnitState::Running,
             ),
@@ -277,7 +286,7 @@ mod tests {
             "OUT_OF_MEMORY",
             "LAUNCH_FAILED",
         ] {
-            let line = format!("12|1|13|pleach-abc-7-0a1b2c3d|{state}|None");
+            let line = format!("12|1|13|pleach-abc-7-0a1b2c3d|{state}|n1|None");
             let (_, _, seen) = seen(&line).unwrap();
             assert!(matches!(seen, UnitState::Over(_)), "{line}");
         }
@@ -287,8 +296,8 @@ mod tests {
     fn jobs_of_others_and_lines_of_something_else_are_passed_over() {
         for line in [
             "",
-            "12|3|15|pleach-other-7-0a1b2c3d|PENDING|Resources",
-            "12|N/A|12|pleach-abc-7-0a1b2c3d|PENDING|Resources",
+            "12|3|15|pleach-other-7-0a1b2c3d|PENDING||Resources",
+            "12|N/A|12|pleach-abc-7-0a1b2c3d|PENDING||Resources",
             "12|3|15|pleach-abc-7-0a1b2c3d",
             "slurm_load_jobs error: Unable to contact slurm controller",
         ] {

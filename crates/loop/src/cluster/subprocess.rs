@@ -56,6 +56,7 @@ impl Cluster for Subprocess {
                     seen.push(SeenUnit {
                         name: UnitName { submission, unit },
                         state: state_of(&file.path()),
+                        node: None,
                     });
                 }
             }

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use pleach_log::agent_report::ReportReader;
+use pleach_log::agent_report::{AgentReport, ReportReader};
 use pleach_log::batch_paths::{attempt_folder, probe_folder};
 use pleach_log::database::SubmittedUnit;
 use pleach_system::state_folder::private_folder;
@@ -42,6 +42,12 @@ pub(super) struct FollowedUnit {
     pub(super) misses: u32,
     /// What the cluster said when it was over there.
     pub(super) over: Option<UnitOver>,
+    /// The machine that it is on, or was, as the cluster says it.
+    pub(super) node: Option<String>,
+    /// Whether it is not to begin after all, and is no worse for it.
+    pub(super) is_taken_back: bool,
+    /// What it brought when its machine was taken from it; why, the queue has yet to say.
+    pub(super) brought: Option<LoopInput>,
 }
 
 impl FollowedUnit {
@@ -64,6 +70,9 @@ impl FollowedUnit {
             may_hear: Some(Instant::now()),
             misses: 0,
             over: None,
+            node: None,
+            is_taken_back: false,
+            brought: None,
         }
     }
 
@@ -112,7 +121,7 @@ impl FollowedUnit {
     fn pass_on(&mut self) -> bool {
         let wanted = if self.handle.cancel.is_at_once() {
             Control::StopAtOnce
-        } else if self.handle.cancel.is_cancelled() {
+        } else if self.handle.cancel.is_cancelled() || self.is_taken_back {
             Control::Stop
         } else {
             Control::Go
@@ -126,7 +135,7 @@ impl FollowedUnit {
     }
 
     /// Hears whether it lives, and copies what it wrote; tells whether its result is there.
-    fn listen(&mut self, context: &AttemptContext) -> bool {
+    pub(super) fn listen(&mut self, context: &AttemptContext) -> bool {
         let place = self.place();
         let news = place
             .heartbeat()
@@ -150,6 +159,10 @@ impl FollowedUnit {
                 self.tell_said();
             }
         }
+        let live_before = self.heartbeat.as_ref().map_or(0, |before| before.live);
+        if news.live > live_before {
+            self.tell_snapshot(place.live_bundle(news.live));
+        }
         self.heard_at = Instant::now();
         let is_done = news.phase == NodePhase::Done;
         self.heartbeat = Some(news);
@@ -164,6 +177,26 @@ impl FollowedUnit {
                 node: node.to_owned(),
             });
         }
+    }
+
+    fn tell_snapshot(&self, bundle: PathBuf) {
+        if let UnitWork::Attempt(attempt) = &self.work {
+            self.handle.tell(LoopInput::Snapshot {
+                task: attempt.task.clone(),
+                attempt: attempt.number,
+                bundle,
+            });
+        }
+    }
+
+    /// What its agent said so far.
+    pub(super) fn said(&self) -> AgentReport {
+        self.report.said.clone()
+    }
+
+    /// Whether nothing was heard of it.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.heartbeat.is_none()
     }
 
     fn tell_said(&self) {

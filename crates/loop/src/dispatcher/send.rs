@@ -1,5 +1,7 @@
 //! Gives the cluster what is new: noted first, then written, then submitted.
 
+use std::mem;
+use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -7,6 +9,7 @@ use pleach_domain::batch::AttemptEnding;
 use pleach_engine::validate::RunEnding;
 use pleach_log::database::SubmittedUnit;
 use pleach_system::crash_point::{CrashPoint, crash_point};
+use pleach_system::files::stored_path::StoredPath;
 use pleach_system::pace::paced;
 use pleach_system::process::fresh_nonce;
 use pleach_system::text::causes::with_causes;
@@ -19,6 +22,7 @@ use crate::cluster::{NodeCall, Submission};
 use crate::loop_input::LoopInput;
 use crate::node_runner::HEAR;
 use crate::spool::{Orders, OrdersHead, PROTOCOL, SubmissionFolder, UnitOrder, UnitWork};
+use crate::unit_secrets::{SecretsRoute, UnitSecrets};
 
 /// So many letters of a random word tell the submissions of a batch apart.
 const TELLING: usize = 8;
@@ -91,8 +95,13 @@ impl Dispatcher {
         unsent.any(|unsent| unsent.submission.name == submission)
     }
 
-    fn submit(&mut self, submission: Submission, pause: Duration, inbox: &Sender<LoopInput>) {
-        match self.cluster.submit(&submission) {
+    fn submit(&mut self, mut submission: Submission, pause: Duration, inbox: &Sender<LoopInput>) {
+        let mut submitted = self.cluster.submit(&submission);
+        if submitted.is_err() && !mem::take(&mut submission.avoid).is_empty() {
+            // There may be no others.
+            submitted = self.cluster.submit(&submission);
+        }
+        match submitted {
             Ok(()) => crash_point(CrashPoint::SubmissionSent),
             Err(error) => {
                 let why = with_causes(&error);
@@ -135,10 +144,11 @@ impl Dispatcher {
             work: errand.work.clone(),
         };
         let units: Vec<UnitOrder> = errands.iter().zip(sent).map(order).collect();
-        let commits: Vec<_> = units
-            .iter()
-            .map(|unit| unit.work.commit().clone())
-            .collect();
+        let secrets = UnitSecrets::of(&self.context);
+        let included = &self.context.included;
+        let route = self.place.secrets.wanted(&secrets.variables, included);
+        let commits = units.iter().flat_map(|unit| unit.work.commits());
+        let commits: Vec<_> = commits.cloned().collect();
         let lent = self.context.store.lend(&self.place.depot, &commits);
         let head = OrdersHead {
             protocol: PROTOCOL,
@@ -147,14 +157,22 @@ impl Dispatcher {
             project: lent.map_err(|error| with_causes(&error))?,
             settings: self.context.settings.clone(),
             env: harmless_variables(),
-            secrets: self.secrets().into_iter().map(|(name, _)| name).collect(),
+            secrets: route,
             scratch: self.place.scratch.clone(),
             pace: self.place.pace,
+            closed: self.closed(),
+            min_free_disk: self.place.min_free_disk,
         };
         let name = sent[0].submission.clone();
         let orders = Orders { head, units };
         let folder = SubmissionFolder::create(self.place.home.join(&name), &orders);
-        let folder = folder.map_err(|error| format!("could not write to the share: {error}"))?;
+        let unwritable = |error| format!("could not write to the share: {error}");
+        let folder = folder.map_err(unwritable)?;
+        if route == SecretsRoute::File {
+            let text = secrets.text();
+            let mut all = sent.iter().map(|sent| folder.put_secrets(sent.unit, &text));
+            all.try_for_each(|put| put.map_err(unwritable))?;
+        }
         let settings = &self.context.settings;
         let submission = Submission {
             folder: folder.path().to_owned(),
@@ -162,9 +180,21 @@ impl Dispatcher {
             program: self.place.program.clone(),
             // The setup may take as long as what comes after it.
             time: settings.timeout.max(settings.validate_timeout) * 2 + settings.grace,
+            avoid: self.unfit.all().cloned().collect(),
             name,
         };
         Ok((folder, submission))
+    }
+}
+
+impl Dispatcher {
+    /// What is ours and the user's, where nodes see it: the share, the checkout, and all that this installation keeps.
+    fn closed(&self) -> Vec<StoredPath> {
+        let context = &self.context;
+        let share = self.place.home.parent().map(Path::to_owned);
+        let ours = [context.state.path().to_owned(), context.trees.clone()];
+        let all = share.into_iter().chain(context.store.users_folders());
+        all.chain(ours).map(StoredPath).collect()
     }
 }
 
@@ -178,19 +208,9 @@ pub(super) struct UnsentSubmission {
 }
 
 impl Dispatcher {
-    /// What programs get besides the usual variables, as far as it is set here: nobody knows which of it is secret.
-    fn secrets(&self) -> Vec<(String, String)> {
-        let mut names = self.context.settings.passed_on();
-        names.sort();
-        names.dedup();
-        let set = names.into_iter().filter(|name| !is_allowed_to_all(name));
-        set.filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)))
-            .collect()
-    }
-
     /// Says the secrets to a unit that waits for them; an error is told once, and it is tried again.
     pub(super) fn say_secrets(&mut self, unit: usize) {
-        let text = serde_json::to_string(&self.secrets()).expect("names and values are text");
+        let text = UnitSecrets::of(&self.context).text();
         let unit = &mut self.units[unit];
         let said = self.cluster.say(
             &unit.name(),
@@ -220,17 +240,27 @@ impl Dispatcher {
         }
     }
 
-    /// That a unit was lost with where it was. Tests are begun again, but not for ever.
+    /// That a unit was lost with where it was.
     pub(super) fn lost(&mut self, work: &UnitWork, why: &str) -> LoopInput {
+        let (attempt, run) = self.lost_endings(work, why.to_owned());
+        ended(work, attempt, run)
+    }
+
+    /// The same as endings. Tests are begun again, but not for ever.
+    pub(super) fn lost_endings(
+        &mut self,
+        work: &UnitWork,
+        why: String,
+    ) -> (AttemptEnding, RunEnding) {
         if matches!(work, UnitWork::Probe(_)) {
             self.lost_tests += 1;
         }
-        let run_ending = if self.lost_tests > MOST_LOST_TESTS {
-            RunEnding::Trouble(why.to_owned())
+        let run = if self.lost_tests > MOST_LOST_TESTS {
+            RunEnding::Trouble(why.clone())
         } else {
             RunEnding::Stopped
         };
-        ended(work, AttemptEnding::Lost(why.to_owned()), run_ending)
+        (AttemptEnding::Lost(why), run)
     }
 }
 

@@ -13,10 +13,36 @@ use crate::attempt::{Attempt, Finished};
 use crate::loop_input::LoopInput;
 use crate::spool::{UnitEnding, UnitWork};
 
+/// What a unit brought, checked.
+enum Brought {
+    Ended(LoopInput),
+    /// Its machine was taken from it, and this is how far it came.
+    Evicted(LoopInput),
+    /// Its machine cannot do it, for this reason.
+    Unfit {
+        node: String,
+        why: String,
+    },
+}
+
 impl Dispatcher {
-    pub(super) fn take(&mut self, unit: FollowedUnit) {
-        let taken = self.result_of(&unit);
-        let input = taken.unwrap_or_else(|why| self.lost(&unit.work, &why));
+    pub(super) fn take(&mut self, mut unit: FollowedUnit) {
+        let mut input = match self.result_of(&unit) {
+            Ok(Brought::Ended(input)) => input,
+            Ok(Brought::Evicted(input)) => {
+                // Whether it may begin again depends on who took its machine.
+                self.wants_a_look = true;
+                unit.brought = Some(input);
+                self.units.push(unit);
+                return;
+            }
+            Ok(Brought::Unfit { node, why }) => {
+                self.blame(&node, &why, &unit.handle);
+                self.lost(&unit.work, &format!("lost on {node}: {why}"))
+            }
+            Err(why) => self.lost(&unit.work, &why),
+        };
+        self.add_last_state(&unit, &mut input);
         self.tell_end(unit, input);
     }
 
@@ -28,11 +54,13 @@ impl Dispatcher {
             LoopInput::Judged(ended) => ended.fence = fence,
             _ => {}
         }
+        // One that never began has not taken them away.
+        let _ = unit.folder.take_secrets(unit.sent.unit);
         unit.handle.tell(input);
         self.told.push(unit);
     }
 
-    fn result_of(&self, unit: &FollowedUnit) -> Result<LoopInput, String> {
+    fn result_of(&self, unit: &FollowedUnit) -> Result<Brought, String> {
         let place = unit.place();
         let result = place.result();
         let result = result.map_err(|error| format!("could not read its result: {error}"))?;
@@ -45,20 +73,31 @@ impl Dispatcher {
                 .map_err(|error| format!("could not take its work in: {}", with_causes(&error)))?;
             crash_point(CrashPoint::WorkFetched);
         }
-        match (result.ended, &unit.work) {
+        let input = match (result.ended, &unit.work) {
+            (UnitEnding::Unfit(why), _) => {
+                let node = result.node;
+                return Ok(Brought::Unfit { node, why });
+            }
             (UnitEnding::Finished(finished), UnitWork::Attempt(attempt))
                 if finished.task == attempt.task && finished.attempt == attempt.number =>
             {
                 self.check_work(attempt, &finished)?;
-                Ok(LoopInput::Finished(finished, channel().0))
+                LoopInput::Finished(finished, channel().0)
             }
             (UnitEnding::Judged(ended), UnitWork::Probe(probe))
                 if ended.number == probe.number && ended.tree == probe.tree =>
             {
-                Ok(LoopInput::Judged(ended))
+                LoopInput::Judged(ended)
             }
-            _ => Err("its result is of something else".to_owned()),
-        }
+            _ => return Err("its result is of something else".to_owned()),
+        };
+        Ok(
+            if result.was_evicted && !unit.handle.cancel.is_cancelled() {
+                Brought::Evicted(input)
+            } else {
+                Brought::Ended(input)
+            },
+        )
     }
 
     /// What it says it made is here, and comes after what it began with.

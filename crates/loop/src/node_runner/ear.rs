@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::getuid;
 
+use crate::unit_secrets::UnitSecrets;
+
 /// More bytes than all secrets have together.
 const MOST_BYTES: u64 = 16 << 20;
 
@@ -31,8 +33,8 @@ impl Ear {
         Ok(Self(listener))
     }
 
-    /// The variables that the owner says, or none if it says nothing for so long.
-    pub(super) fn hear(&self, patience: Duration) -> io::Result<Vec<(String, String)>> {
+    /// What the owner says; an error if it says nothing for so long.
+    pub(super) fn hear(&self, patience: Duration) -> io::Result<UnitSecrets> {
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline {
             match self.0.accept() {
@@ -69,14 +71,14 @@ fn address(fence: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("pleach-unit-{fence}"))
 }
 
-fn read(mut stream: UnixStream) -> io::Result<Vec<(String, String)>> {
+fn read(mut stream: UnixStream) -> io::Result<UnitSecrets> {
     stream.set_nonblocking(false)?;
     check_peer(&stream)?;
     stream.set_read_timeout(Some(SPEECH))?;
     let mut bytes = Vec::new();
     let mut limited = (&mut stream).take(MOST_BYTES);
     limited.read_to_end(&mut bytes)?;
-    let secrets = serde_json::from_slice(&bytes)?;
+    let secrets = UnitSecrets::parse(&bytes)?;
     stream.write_all(b"k")?;
     Ok(secrets)
 }

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -16,6 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 use pleach_system::process::Cancel;
 
 use super::Node;
+use super::snapshots::LastSnapshot;
 use crate::spool::{Control, Heartbeat, LogLengths, NodePhase, SubmissionFolder, UnitFolder};
 
 /// The logs that there may be, by what writes them.
@@ -23,9 +25,6 @@ const ROLES: [&str; 3] = ["setup", "agent", "validate"];
 
 /// How long what runs may take to end after the lease, before this process goes and takes it along.
 const LAST_GRACE: Duration = Duration::from_secs(2);
-
-/// The exit code of a machine that was out of reach for too long.
-const OUT_OF_REACH: i32 = 74;
 
 pub(super) struct Tether {
     say: Sender<Asked>,
@@ -47,10 +46,11 @@ struct Line {
     from: PathBuf,
     cancel: Cancel,
     heartbeat: Heartbeat,
+    snapshot: LastSnapshot,
 }
 
 impl Tether {
-    pub(super) fn begin(node: &Node) -> io::Result<Self> {
+    pub(super) fn begin(node: &Node, snapshot: &LastSnapshot) -> io::Result<Self> {
         let mut line = Line {
             place: node.place.clone(),
             submission: node.submission.clone(),
@@ -64,7 +64,9 @@ impl Tether {
                 phase: NodePhase::Claimed,
                 node: node.host.clone(),
                 logs: LogLengths::new(),
+                live: 0,
             },
+            snapshot: Arc::clone(snapshot),
         };
         line.beat()?;
         line.heartbeat.phase = NodePhase::Working;
@@ -84,7 +86,6 @@ impl Tether {
                     Ok(Asked::Done(done)) => {
                         line.heartbeat.phase = NodePhase::Done;
                         let _ = done.send(line.beat());
-                        return;
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return,
@@ -99,9 +100,13 @@ impl Tether {
         self.ask(Asked::Flush)
     }
 
-    /// Says that the result is there, and nothing more after that.
-    pub(super) fn finish(self) -> io::Result<()> {
-        self.ask(Asked::Done)?;
+    /// Says that the result is there; nothing is said after that.
+    pub(super) fn finish(&self) -> io::Result<()> {
+        self.ask(Asked::Done)
+    }
+
+    pub(super) fn end(self) -> io::Result<()> {
+        drop(self.say);
         self.thread.join().map_err(|_| io::ErrorKind::Other.into())
     }
 
@@ -116,7 +121,8 @@ impl Tether {
 impl Line {
     /// Does everything that is due; an error says that the owner is out of reach.
     fn keep_up(&mut self) -> io::Result<()> {
-        self.copy_logs()?;
+        // A full share is no share that is gone: what does not fit is copied later.
+        let _ = self.copy_logs();
         self.beat()?;
         match self.submission.heard(self.unit) {
             Ok(Control::Go) => {}
@@ -134,6 +140,7 @@ impl Line {
 
     fn beat(&mut self) -> io::Result<()> {
         self.heartbeat.beat += 1;
+        self.heartbeat.live = self.snapshot.load(Ordering::Relaxed);
         self.place.beat(&self.heartbeat)
     }
 
@@ -188,8 +195,9 @@ fn watch_over(cancel: Cancel, reached: Arc<Mutex<Duration>>, lease: Duration) {
         }
         cancel.cancel_at_once();
         thread::sleep(LAST_GRACE);
-        // Whatever is left has a wrapper that ends it when this process is gone.
-        std::process::exit(OUT_OF_REACH);
+        // Whatever is left has a wrapper that ends it when this process is gone. Machines where units fail are avoided,
+        // and this one did nothing wrong.
+        std::process::exit(0);
     });
 }
 

@@ -34,6 +34,9 @@ pub(crate) struct Heartbeat {
     pub(crate) phase: NodePhase,
     pub(crate) node: String,
     pub(crate) logs: LogLengths,
+    /// The number of the last snapshot that is there, if there is one.
+    #[serde(default)]
+    pub(crate) live: u32,
 }
 
 impl Heartbeat {

@@ -9,11 +9,13 @@ use std::time::Duration;
 use pleach_domain::id::BatchNumber;
 use pleach_engine::batch_record::AttemptSettings;
 use pleach_git::git::{CommitId, LentProject};
+use pleach_system::files::stored_path::StoredPath;
 use serde::{Deserialize, Serialize};
 
 use super::PROTOCOL;
 use super::sealed::{seal, unseal};
 use crate::attempt::{Attempt, Finished, Probe, ProbeEnded};
+use crate::unit_secrets::SecretsRoute;
 
 /// The orders of a submission: what holds for all units, and each of them.
 #[derive(Debug)]
@@ -32,12 +34,16 @@ pub(crate) struct OrdersHead {
     pub(crate) settings: AttemptSettings,
     /// Variables that hold no secret.
     pub(crate) env: Vec<(String, String)>,
-    /// The names of variables that the owner says to each unit, so that they are written nowhere.
-    pub(crate) secrets: Vec<String>,
+    /// How each unit comes by what is not to stand here.
+    pub(crate) secrets: SecretsRoute,
     /// The folder on the node's own disk, which may name a variable of the node.
     #[serde(with = "pleach_system::files::stored_path")]
     pub(crate) scratch: PathBuf,
     pub(crate) pace: NodePace,
+    /// What programs on a node may neither write to nor read, such as the user's own checkout.
+    pub(crate) closed: Vec<StoredPath>,
+    /// A machine whose own disk has less room left does nothing.
+    pub(crate) min_free_disk: u64,
 }
 
 /// How often a node says and hears something.
@@ -46,6 +52,8 @@ pub(crate) struct NodePace {
     pub(crate) beat: Duration,
     /// How long it may be out of reach before it ends what it runs.
     pub(crate) lease: Duration,
+    /// How often it looks what an agent has made so far.
+    pub(crate) snapshot: Duration,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -66,11 +74,12 @@ pub(crate) enum UnitWork {
 
 impl UnitWork {
     /// What it begins with.
-    pub(crate) fn commit(&self) -> &CommitId {
-        match self {
-            Self::Attempt(attempt) => &attempt.basis,
-            Self::Probe(probe) => &probe.commit,
-        }
+    pub(crate) fn commits(&self) -> impl Iterator<Item = &CommitId> {
+        let (first, kept) = match self {
+            Self::Attempt(attempt) => (&attempt.basis, attempt.kept.as_ref()),
+            Self::Probe(probe) => (&probe.commit, None),
+        };
+        std::iter::once(first).chain(kept)
     }
 }
 
@@ -104,6 +113,8 @@ pub(crate) struct UnitResult {
     pub(crate) ended: UnitEnding,
     /// Whether a bundle with what it kept lies beside it.
     pub(crate) has_bundle: bool,
+    /// Whether its machine was taken from it; why, the queue knows.
+    pub(crate) was_evicted: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -111,4 +122,6 @@ pub(crate) struct UnitResult {
 pub(crate) enum UnitEnding {
     Finished(Box<Finished>),
     Judged(Box<ProbeEnded>),
+    /// This machine cannot do it, for this reason, and nothing of it was begun.
+    Unfit(String),
 }

@@ -11,6 +11,7 @@ fn heartbeat() -> Heartbeat {
         phase: NodePhase::Working,
         node: "n1".to_owned(),
         logs: LogLengths::from([("agent".to_owned(), 812)]),
+        live: 3,
     }
 }
 

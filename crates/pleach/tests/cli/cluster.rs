@@ -1,5 +1,7 @@
 //! The same batch on a cluster: a real Slurm of two nodes, and processes that stand in for one.
 
+mod lost;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -68,13 +70,21 @@ fn submissions(scene: &Scene) -> Vec<PathBuf> {
     inside.flatten().map(|entry| entry.path()).collect()
 }
 
-/// Kills our program that carries out the only unit of the only submission, as if its machine had failed.
-fn kill_runner(scene: &Scene) {
+/// Our program that carries out the only unit of the only submission.
+fn runner(scene: &Scene) -> Pid {
     let noted = submissions(scene)[0].join("process.1");
     let noted = fs::read_to_string(noted).unwrap();
     let (pid, _) = noted.split_once(' ').unwrap();
-    let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    Pid::from_raw(pid.parse().unwrap()).unwrap()
+}
+
+fn signal_runner(scene: &Scene, signal: Signal) {
+    kill_process(runner(scene), signal).unwrap();
+}
+
+/// Kills it, as if its machine had failed.
+fn kill_runner(scene: &Scene) {
+    signal_runner(scene, Signal::KILL);
 }
 
 /// Checks that nothing is left of a batch that is over, on the share and on the nodes.
@@ -151,10 +161,11 @@ fn what_runs_goes_on_when_its_owner_is_killed_and_is_taken_up() {
     // It ends while nobody owns its batch.
     let open = |gate: &Path| fs::File::options().write(true).open(gate).map(drop);
     open(&gate).unwrap();
-    let again = Running::start(&mut behind.run(&scene, &["resume", "1"]));
-    let opener = std::thread::spawn(move || open(&gate));
+    let mut again = Running::start(&mut behind.run(&scene, &["resume", "1"]));
+    // By then nobody but the second agent can hold the other end.
+    again.wait_for("batch:task:placed");
+    open(&gate).unwrap();
     let told = again.story();
-    opener.join().unwrap().unwrap();
     told.check(0, "1:merged 2:merged");
     assert_eq!(told.attempts(), "1:1 2:1");
     assert_eq!(scene.trace("began"), "x x");

@@ -1,0 +1,57 @@
+//! Machines on which nothing can be done: after a few failures they are avoided, for they are always free.
+
+use std::collections::HashMap;
+use std::mem;
+
+use super::Dispatcher;
+use crate::executor::LoopHandle;
+use crate::loop_input::LoopInput;
+use crate::spool::UnitWork;
+
+/// So many units fail on a machine before it is avoided.
+const MOST_FAILURES: u32 = 2;
+
+/// How often units failed on machines through no fault of theirs.
+#[derive(Debug, Default)]
+pub(super) struct UnfitNodes(HashMap<String, u32>);
+
+impl UnfitNodes {
+    /// Notes a failure; tells whether the machine is avoided from now on.
+    fn blame(&mut self, node: &str) -> bool {
+        let failures = self.0.entry(node.to_owned()).or_default();
+        *failures += 1;
+        *failures == MOST_FAILURES
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &String> {
+        let unfit = self
+            .0
+            .iter()
+            .filter(|(_, failures)| **failures >= MOST_FAILURES);
+        unfit.map(|(node, _)| node)
+    }
+}
+
+impl Dispatcher {
+    /// Notes that a unit could not be done on a machine.
+    pub(super) fn blame(&mut self, node: &str, why: &str, handle: &LoopHandle) {
+        if self.unfit.blame(node) {
+            let name = self.cluster.name();
+            let avoided = format!(
+                "{name}: avoiding node {node} from now on: {MOST_FAILURES} units failed there ({why})"
+            );
+            handle.tell(LoopInput::Noted(avoided));
+            // What waits might be given to it.
+            self.take_back(|_| true);
+        }
+    }
+
+    /// Has the loop send out later what waits in the queue.
+    pub(super) fn take_back(&mut self, is_meant: impl Fn(&UnitWork) -> bool) {
+        for unit in &mut self.units {
+            if unit.is_waiting() && is_meant(&unit.work) {
+                self.wants_a_look |= !mem::replace(&mut unit.is_taken_back, true);
+            }
+        }
+    }
+}
