@@ -15,11 +15,12 @@ mod walk;
 use std::path::{Path, PathBuf};
 
 use pleach_system::crash_point::{CrashPoint, crash_point};
-use pleach_system::text::neutral_text::neutral;
 
 use crate::git::{CommitId, GitError, Store, TreeId, nul_separated, parse_id};
 use crate::weave;
-use crate::worktree::{AgentHeads, AgentHistory, CaptureError, KeptProof, Worktree, WorktreeError};
+use crate::worktree::{
+    AgentHeads, AgentHistory, CaptureError, KeptProof, Worktree, WorktreeError, unfinished,
+};
 
 pub use in_place::{check_out_into, state_of_folder, tree_of_folder};
 pub(crate) use live::{LiveSnapshot, look};
@@ -207,26 +208,6 @@ impl Worktree {
         self.remove(store, &kept)?;
         Ok(kept.into_commit())
     }
-}
-
-/// What the commit of a last state says, by the name that it is kept under: two of them are never the same commit.
-fn unfinished(name: &str) -> String {
-    let named = name.strip_prefix("batch-").and_then(|name| {
-        let (task, which) = name.split_once("/task-")?.1.rsplit_once('/')?;
-        Some((task, which.replace('-', " ")))
-    });
-    match named {
-        Some((task, which)) => format!("Task {}, {which} (unfinished)\n", neutral(task)),
-        None => "Unfinished work\n".to_owned(),
-    }
-}
-
-/// Whether that is what the commit of a last state says.
-pub(crate) fn is_unfinished(message: &str) -> bool {
-    let mut lines = message.trim_end().lines();
-    let first = lines.next().unwrap_or_default();
-    let is_alone = lines.next().is_none();
-    is_alone && (first.ends_with(" (unfinished)") || first == "Unfinished work")
 }
 
 /// A worktree that nobody touched since is kept once, however often that is asked for.

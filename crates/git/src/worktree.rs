@@ -40,6 +40,7 @@ pub use heads::AgentHistory;
 pub use heads::{AgentHeads, committed};
 pub use include::{Included, NotCopied, NotCopiedReason, PackedFiles};
 pub use kept::KeptProof;
+pub(crate) use kept::unfinished;
 pub use list::CONFLICT_BRANCHES;
 pub use list::{ListedWorktree, TreeState, list};
 pub use spare::Spare;

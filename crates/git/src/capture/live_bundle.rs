@@ -4,11 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::CaptureError;
 use super::live::{LiveSnapshot, look};
-use super::{CaptureError, unfinished};
 use crate::git::{Store, TreeId};
 use crate::weave;
-use crate::worktree::Worktree;
+use crate::worktree::{Worktree, unfinished};
 
 #[derive(Debug)]
 pub struct LiveBundles<'s> {

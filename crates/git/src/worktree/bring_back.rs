@@ -4,8 +4,8 @@
 
 use pleach_system::files::plain_file;
 
+use super::kept::is_unfinished;
 use super::{Worktree, WorktreeError, copy_index, failed};
-use crate::capture::is_unfinished;
 use crate::git::{CommitId, GitError, Store};
 
 impl Worktree {

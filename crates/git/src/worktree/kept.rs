@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use pleach_system::text::neutral_text::neutral;
+
 use super::heads::AgentHeads;
 use super::{CaptureError, Worktree};
 use crate::git::{CommitId, Store};
@@ -62,4 +64,24 @@ impl KeptProof {
     pub(crate) fn has_all_commits(&self) -> bool {
         self.unread == 0
     }
+}
+
+/// What the commit of a last state says, by the name that it is kept under: two of them are never the same commit.
+pub(crate) fn unfinished(name: &str) -> String {
+    let named = name.strip_prefix("batch-").and_then(|name| {
+        let (task, which) = name.split_once("/task-")?.1.rsplit_once('/')?;
+        Some((task, which.replace('-', " ")))
+    });
+    match named {
+        Some((task, which)) => format!("Task {}, {which} (unfinished)\n", neutral(task)),
+        None => "Unfinished work\n".to_owned(),
+    }
+}
+
+/// Whether that is what the commit of a last state says.
+pub(super) fn is_unfinished(message: &str) -> bool {
+    let mut lines = message.trim_end().lines();
+    let first = lines.next().unwrap_or_default();
+    let is_alone = lines.next().is_none();
+    is_alone && (first.ends_with(" (unfinished)") || first == "Unfinished work")
 }
