@@ -4,7 +4,6 @@
 
 mod deliver;
 mod ear;
-mod ending;
 mod locks;
 mod snapshots;
 mod tether;

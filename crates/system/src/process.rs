@@ -6,6 +6,7 @@
 mod abandoned;
 mod adopted;
 mod confine;
+mod eviction;
 mod family;
 mod filter;
 mod freeze;
@@ -33,6 +34,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 pub use abandoned::{STARTED_BY, end_abandoned, own_mark};
 pub use confine::Confinement;
 pub use confine::{can_refuse_tcp, holds_our_own, is_available, landlock_version, restrict_files};
+pub use eviction::Eviction;
 pub(crate) use filter::{can_refuse_calls, refusable_calls};
 pub use hardening::harden;
 pub use identity::start_time;

@@ -11,13 +11,12 @@ use pleach_git::worktree::{Included, finish_removals};
 use pleach_log::batch_paths::{attempt_folder, probe_folder};
 use pleach_system::files::stored_path::StoredPath;
 use pleach_system::machine::free_disk;
-use pleach_system::process::{Cancel, ProcessIdentity};
+use pleach_system::process::{Cancel, Eviction, ProcessIdentity};
 use pleach_system::secrets::Secrets;
 use pleach_system::state_folder::{LockedFile, StateFolder, private_folder};
 use pleach_system::text::causes::with_causes;
 
 use super::deliver::until_taken;
-use super::ending::EndingMachine;
 use super::snapshots::{LastSnapshot, bring_while};
 use super::tether::Tether;
 use super::{host_name, locks, on_this_machine};
@@ -38,7 +37,7 @@ pub(super) struct Node {
     pub(super) context: AttemptContext,
     pub(super) cancel: Cancel,
     pub(super) host: String,
-    machine: EndingMachine,
+    eviction: Eviction,
     /// Why nothing of this batch may run here.
     refusal: Option<String>,
     #[expect(dead_code, reason = "holding it is its use")]
@@ -75,9 +74,9 @@ impl Node {
         let alive = locks::sign_of_life(&units, &own).map_err(|error| told(&error))?;
         let (context, refusal) = context_of(&head, &root, &own, &host)?;
         let cancel = Cancel::new().map_err(|error| told(&error))?;
-        let machine = EndingMachine::watch(cancel.clone(), head.settings.grace);
+        let eviction = Eviction::watch(cancel.clone(), head.settings.grace);
         Ok(Self {
-            machine: machine.map_err(|error| told(&error))?,
+            eviction: eviction.map_err(|error| told(&error))?,
             cancel,
             refusal,
             alive,
@@ -131,7 +130,7 @@ impl Node {
             node: self.host.clone(),
             ended,
             has_bundle: bundle.is_some(),
-            was_evicted: self.machine.is_ending(),
+            was_evicted: self.eviction.is_asked(),
         };
         until_taken(pause, || self.place.put_result(&result))?;
         until_taken(pause, || tether.finish())?;
@@ -149,7 +148,7 @@ impl Node {
 
     fn judge(&self, probe: &Probe) -> UnitEnding {
         let mut judged = self.context.judge(probe, &NodeObserver(&self.cancel));
-        if self.machine.is_ending() {
+        if self.eviction.is_asked() {
             // Whatever the tests said, they may have said it because they were ended.
             judged.ending = RunEnding::Stopped;
         }
@@ -177,7 +176,7 @@ impl Node {
         if let AttemptEnding::NoWorktree(why) = finished.ending {
             return (UnitEnding::Unfit(why), None);
         }
-        if self.machine.is_ending() {
+        if self.eviction.is_asked() {
             lose(&mut finished);
         }
         let notes = self.context.dispose(&attempt, tree, Disposal::Remove);

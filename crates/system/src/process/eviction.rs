@@ -1,6 +1,6 @@
-//! What the machine of a unit says: this process is to end soon, and its owner has not asked for it.
+//! What the queue of a cluster says to a process on one of its machines: it is to end soon.
 //!
-//! The queue asks so before it takes a machine back, and when the time of a job is over.
+//! That comes before a machine is taken back, and when the time of a job is over. Knows nothing of what runs.
 
 use std::io;
 use std::sync::Arc;
@@ -8,22 +8,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pleach_system::process::Cancel;
 use signal_hook::consts::SIGTERM;
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
+use super::Cancel;
+
 /// What runs has no longer to end by itself: clusters kill everything soon after they have asked.
 const LONGEST_GRACE: Duration = Duration::from_secs(10);
 
+/// Whether this process was told to end.
 #[derive(Debug, Clone)]
-pub(super) struct EndingMachine(Arc<AtomicBool>);
+pub struct Eviction(Arc<AtomicBool>);
 
-impl EndingMachine {
-    /// Asks what runs to end when the machine asks us, and ends it if it takes too long.
-    pub(super) fn watch(cancel: Cancel, grace: Duration) -> io::Result<Self> {
-        let is_ending = Arc::new(AtomicBool::new(false));
-        flag::register(SIGTERM, Arc::clone(&is_ending))?;
+impl Eviction {
+    /// Asks what runs to end when this process is asked, and ends it if it takes too long.
+    pub fn watch(cancel: Cancel, grace: Duration) -> io::Result<Self> {
+        let is_asked = Arc::new(AtomicBool::new(false));
+        flag::register(SIGTERM, Arc::clone(&is_asked))?;
         let mut signals = Signals::new([SIGTERM])?;
         thread::Builder::new().spawn(move || {
             if signals.forever().next().is_some() {
@@ -32,10 +34,10 @@ impl EndingMachine {
                 cancel.cancel_at_once();
             }
         })?;
-        Ok(Self(is_ending))
+        Ok(Self(is_asked))
     }
 
-    pub(super) fn is_ending(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
