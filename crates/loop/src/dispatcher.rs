@@ -9,6 +9,7 @@ mod send;
 mod take;
 mod unfit;
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -229,6 +230,7 @@ impl ClusterExecutor {
             has_complained: false,
             lost_tests: 0,
             unfit: UnfitNodes::default(),
+            red_on: HashMap::new(),
         };
         let thread = std::thread::Builder::new().name("dispatcher".to_owned());
         let thread = thread.spawn(move || dispatcher.work())?;
@@ -270,6 +272,8 @@ struct Dispatcher {
     /// How many runs of the tests were lost with their nodes.
     lost_tests: u32,
     unfit: UnfitNodes,
+    /// The machine on which the tests failed last on a tree.
+    red_on: HashMap<String, String>,
 }
 
 impl Dispatcher {

@@ -11,7 +11,7 @@ use super::executor::LoopHandle;
 use super::run_loop::{Effect, Loop};
 use super::{LoopNotice, RunError};
 use crate::attempt::{Probe, ProbeEnded};
-use pleach_domain::choice::Strategy;
+use pleach_domain::choice::{Strategy, Where};
 use pleach_engine::validate::RunEnding;
 use pleach_git::git::{CommitId, TreeId};
 use pleach_git::weave::{Strand, StrandOutcome, WeaveFolder, tree_of, weave};
@@ -89,6 +89,10 @@ impl Loop<'_> {
         if self.record.is_in_place() {
             // What is ignored there is part of what they ran on.
             return format!("{name} in place");
+        }
+        if self.record.cluster.is_some() {
+            // Its machines may differ from this one in whatever way.
+            return format!("{name} on {}", Where::Slurm.word());
         }
         name
     }
@@ -194,12 +198,16 @@ impl Loop<'_> {
                 proved_at: Some(since),
             })));
         }
-        let Some(slot) = self.slots.try_take().map_err(RunError::io("take a slot"))? else {
-            if self.probes.is_empty() {
-                self.wait_for_slots();
+        let mut slot = None;
+        if !self.executor.is_elsewhere() {
+            slot = self.slots.try_take().map_err(RunError::io("take a slot"))?;
+            if slot.is_none() {
+                if self.probes.is_empty() {
+                    self.wait_for_slots();
+                }
+                return Ok(false);
             }
-            return Ok(false);
-        };
+        }
         self.waits_for_slots = false;
         let probe = Probe {
             number: self.runs + 1,
@@ -207,7 +215,7 @@ impl Loop<'_> {
             commit: woven.tip,
             tree: woven.tree,
         };
-        self.send_probe(probe, Some((self.batch.searches, set)), Some(slot))?;
+        self.send_probe(probe, Some((self.batch.searches, set)), slot)?;
         Ok(false)
     }
 

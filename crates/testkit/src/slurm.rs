@@ -64,6 +64,19 @@ impl SlurmCluster {
         command
     }
 
+    /// Gives what runs on a node a variable that it does not have elsewhere.
+    pub fn set_on_node(&self, number: usize, name: &str, value: &Path) {
+        let file = self.folder.path().join(format!("env.{}", node(number)));
+        let line = format!("export {name}={}\n", value.display());
+        fs::write(file, line).expect("there is room");
+    }
+
+    /// Has everything fail on a node before it begins.
+    pub fn break_node(&self, number: usize) {
+        let file = self.folder.path().join(format!("broken.{}", node(number)));
+        fs::write(file, "").expect("there is room");
+    }
+
     /// What is in the queue: for each element its name and its state.
     pub fn queue(&self) -> Vec<String> {
         let mut squeue = self.program("squeue");
@@ -217,6 +230,7 @@ TaskPlugin=task/none
 SwitchType=switch/none
 JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
+TaskProlog={shown}/prolog
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2
@@ -233,6 +247,15 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
         );
         text.push_str(&line);
     }
+    let prolog = format!(
+        "#!/bin/sh\n[ ! -e {shown}/broken.$SLURMD_NODENAME ] || exit 1\n\
+         cat {shown}/env.$SLURMD_NODENAME 2> /dev/null\nexit 0\n"
+    );
+    let mut options = fs::File::options();
+    let options = options.write(true).create_new(true).mode(0o755);
+    let file = options.open(place.join("prolog"));
+    std::io::Write::write_all(&mut file.expect("the folder is empty"), prolog.as_bytes())
+        .expect("there is room");
     fs::create_dir(place.join("state")).expect("the folder is empty");
     fs::write(conf(place), text).expect("there is room");
 }

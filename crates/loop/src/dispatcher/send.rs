@@ -36,6 +36,12 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 impl Dispatcher {
     pub(super) fn send_out(&mut self, errands: Vec<Errand>) {
+        for (avoid, errands) in self.by_avoided(errands) {
+            self.send_together(errands, avoid);
+        }
+    }
+
+    fn send_together(&mut self, errands: Vec<Errand>, avoid: Vec<String>) {
         let Some(inbox) = errands.first().map(|errand| errand.handle.inbox.clone()) else {
             return;
         };
@@ -50,10 +56,11 @@ impl Dispatcher {
             return;
         }
         crash_point(CrashPoint::SendingNoted);
-        let (folder, submission) = match self.write_orders(&errands, &sent) {
+        let (folder, mut submission) = match self.write_orders(&errands, &sent) {
             Ok(written) => written,
             Err(why) => return self.give_up(errands, &why),
         };
+        submission.avoid = avoid;
         crash_point(CrashPoint::OrdersWritten);
         for (Errand { work, handle, .. }, sent) in errands.into_iter().zip(sent) {
             let unit = FollowedUnit::new(work, handle, sent, folder.clone());
@@ -180,7 +187,7 @@ impl Dispatcher {
             program: self.place.program.clone(),
             // The setup may take as long as what comes after it.
             time: settings.timeout.max(settings.validate_timeout) * 2 + settings.grace,
-            avoid: self.unfit.all().cloned().collect(),
+            avoid: Vec::new(),
             name,
         };
         Ok((folder, submission))

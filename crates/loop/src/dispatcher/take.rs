@@ -15,7 +15,10 @@ use crate::spool::{UnitEnding, UnitWork};
 
 /// What a unit brought, checked.
 enum Brought {
-    Ended(LoopInput),
+    Ended {
+        input: LoopInput,
+        node: String,
+    },
     /// Its machine was taken from it, and this is how far it came.
     Evicted(LoopInput),
     /// Its machine cannot do it, for this reason.
@@ -28,7 +31,10 @@ enum Brought {
 impl Dispatcher {
     pub(super) fn take(&mut self, mut unit: FollowedUnit) {
         let mut input = match self.result_of(&unit) {
-            Ok(Brought::Ended(input)) => input,
+            Ok(Brought::Ended { input, node }) => {
+                self.note_red(&input, node);
+                input
+            }
             Ok(Brought::Evicted(input)) => {
                 // Whether it may begin again depends on who took its machine.
                 self.wants_a_look = true;
@@ -95,7 +101,8 @@ impl Dispatcher {
             if result.was_evicted && !unit.handle.cancel.is_cancelled() {
                 Brought::Evicted(input)
             } else {
-                Brought::Ended(input)
+                let node = result.node;
+                Brought::Ended { input, node }
             },
         )
     }

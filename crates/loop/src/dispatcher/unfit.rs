@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::mem;
 
-use super::Dispatcher;
+use pleach_domain::bisect::TestResult;
+use pleach_engine::validate::RunEnding;
+
+use super::{Dispatcher, Errand};
 use crate::executor::LoopHandle;
 use crate::loop_input::LoopInput;
 use crate::spool::UnitWork;
@@ -33,6 +36,33 @@ impl UnfitNodes {
 }
 
 impl Dispatcher {
+    /// What is sent out, by the machines that it must not be on: whoever tests something once more does it elsewhere.
+    pub(super) fn by_avoided(&self, errands: Vec<Errand>) -> Vec<(Vec<String>, Vec<Errand>)> {
+        let mut groups: Vec<(Vec<String>, Vec<Errand>)> = Vec::new();
+        for errand in errands {
+            let mut avoid: Vec<String> = self.unfit.all().cloned().collect();
+            if let UnitWork::Probe(probe) = &errand.work {
+                avoid.extend(self.red_on.get(probe.tree.as_str()).cloned());
+            }
+            avoid.sort_unstable();
+            avoid.dedup();
+            match groups.iter_mut().find(|(there, _)| *there == avoid) {
+                Some((_, errands)) => errands.push(errand),
+                None => groups.push((avoid, vec![errand])),
+            }
+        }
+        groups
+    }
+
+    /// Notes where the tests failed on what.
+    pub(super) fn note_red(&mut self, input: &LoopInput, node: String) {
+        if let LoopInput::Judged(judged) = input
+            && judged.ending == RunEnding::Ran(TestResult::Failed)
+        {
+            self.red_on.insert(judged.tree.to_string(), node);
+        }
+    }
+
     /// Notes that a unit could not be done on a machine.
     pub(super) fn blame(&mut self, node: &str, why: &str, handle: &LoopHandle) {
         if self.unfit.blame(node) {

@@ -1,6 +1,7 @@
 //! The same batch on a cluster: a real Slurm of two nodes, and processes that stand in for one.
 
 mod lost;
+mod nodes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ pub(crate) const STEPS: [CrashPoint; 5] = [
 
 /// What stands behind `where = \"slurm\"`.
 enum Behind<'a> {
+    /// Nothing: it runs on this machine.
+    Here,
     StandIn,
     Slurm(&'a SlurmCluster),
 }
@@ -50,6 +53,7 @@ impl Behind<'_> {
         let mut command = crate::command(scene.repo.path(), &scene.home(), &words);
         command.env(PACE, "20");
         match self {
+            Self::Here => &mut command,
             Self::StandIn => command.env("PLEACH_STAND_IN", "subprocess"),
             Self::Slurm(cluster) => command.env("SLURM_CONF", cluster.conf()),
         };
