@@ -6,6 +6,7 @@ mod address;
 mod api_login;
 mod blobs;
 mod bounds;
+mod bundle;
 mod call;
 mod checkout;
 mod clone;

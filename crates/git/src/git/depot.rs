@@ -3,16 +3,16 @@
 //! Knows nothing of how either gets there, nor of what is done with it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::bundle::BundleHead;
 use super::excludes::RULES;
 use super::store::{FETCH, Project};
 use super::users_config::UsersConfig;
-use super::{
-    Address, CallPlace, CommitId, Git, GitError, Identity, Store, StoreError, nul_separated,
-};
+use super::{Address, CallPlace, CommitId, Git, GitError, Identity, Store, StoreError};
 
 /// Where the store has what a bundle brought until it is kept.
 const BROUGHT: &str = "refs/pleach/brought/";
@@ -21,6 +21,10 @@ const KEPT: &str = "refs/pleach/keep/";
 
 /// Where a store has what an agent made so far, which is kept only where it is taken in.
 const LIVE: &str = "refs/pleach/live/";
+
+/// A bundle with no more than that is unpacked.
+const FEW_OBJECTS: u32 = 100;
+const FEW_BYTES: u64 = 16 << 20;
 
 /// What a store on another machine has to know of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,16 +141,53 @@ impl Store {
 
     /// Takes in what a bundle holds, checked, and keeps it under the same names; tells what that is.
     pub fn take_bundle(&self, file: &Path) -> Result<Vec<(String, CommitId)>, StoreError> {
-        let fetch = self.call().reading(file).args(FETCH);
-        let fetch = fetch.args(["--no-prune", "--"]).arg(file);
-        let all = [KEPT, LIVE].map(|names| format!("+{names}*:{BROUGHT}*"));
-        fetch.args(all).output()?;
-        let brought = self.brought()?;
-        for (name, commit) in &brought {
-            self.keep(commit, name)?;
-            self.drop_ref(&format!("{BROUGHT}{name}"), commit)?;
+        let head = BundleHead::read(file).map_err(StoreError::io("read", file))?;
+        if !head.needs.iter().all(|commit| self.has_commit(commit)) {
+            let missing = io::Error::other("it builds on what is not here");
+            return Err(StoreError::io("take in", file)(missing));
+        }
+        let taken = head.names.iter().map(|(commit, name)| {
+            let short = [KEPT, LIVE].iter().find_map(|at| name.strip_prefix(at));
+            Some((short?.to_owned(), commit.clone(), name))
+        });
+        let foreign = || io::Error::other("it brings what was not asked for");
+        let taken: Option<Vec<_>> = taken.collect();
+        let taken = taken.ok_or_else(|| StoreError::io("take in", file)(foreign()))?;
+        let is_unpacked = self.unpack(file, &head)?;
+        if !is_unpacked {
+            let fetch = self.call().reading(file).args(FETCH);
+            let fetch = fetch.args(["--no-prune", "--"]).arg(file);
+            let wanted = taken.iter();
+            let wanted = wanted.map(|(short, _, name)| format!("+{name}:{BROUGHT}{short}"));
+            fetch.args(wanted).output()?;
+        }
+        let mut brought = Vec::new();
+        for (name, commit, _) in taken {
+            self.keep(&commit, &name)?;
+            if !is_unpacked {
+                self.drop_ref(&format!("{BROUGHT}{name}"), &commit)?;
+            }
+            brought.push((name, commit));
         }
         Ok(brought)
+    }
+
+    /// Makes objects of their own of what is little, so that not every bundle leaves a pack; tells whether it did.
+    fn unpack(&self, file: &Path, head: &BundleHead) -> Result<bool, StoreError> {
+        if head.objects > FEW_OBJECTS || head.bytes > FEW_BYTES {
+            return Ok(false);
+        }
+        let kind = match self.object_format() {
+            "sha256" => gix_hash::Kind::Sha256,
+            _ => gix_hash::Kind::Sha1,
+        };
+        let pack = head.pack(file, kind);
+        let Some(pack) = pack.map_err(StoreError::io("read", file))? else {
+            return Ok(false);
+        };
+        let unpack = self.call().args(["unpack-objects", "-q", "--strict"]);
+        // It lets nothing through that is let through elsewhere; that is decided there.
+        Ok(unpack.stdin(pack).run()?.code == 0)
     }
 
     /// Puts a branch of ours at a commit; what it held before is kept.
@@ -163,20 +204,5 @@ impl Store {
         }
         self.clear_lock_of(&name)?;
         Ok(self.swap_ref(&name, commit, seen.as_ref())?)
-    }
-
-    fn brought(&self) -> Result<Vec<(String, CommitId)>, GitError> {
-        let list = ["for-each-ref", "--format=%(objectname)%00%(refname)%00"];
-        let printed = self.call().args(list).arg(BROUGHT).output()?;
-        let mut fields = nul_separated(&printed).map(<[u8]>::trim_ascii);
-        let mut found = Vec::new();
-        while let (Some(id), Some(name)) = (fields.next(), fields.next()) {
-            let name = String::from_utf8_lossy(name);
-            let id = String::from_utf8_lossy(id).parse();
-            if let (Some(name), Ok(id)) = (name.strip_prefix(BROUGHT), id) {
-                found.push((name.to_owned(), id));
-            }
-        }
-        Ok(found)
     }
 }

@@ -49,8 +49,15 @@ impl Scene {
 
     /// What somebody made of a worktree elsewhere, as a commit.
     fn work(&self) -> CommitId {
+        self.work_of(1)
+    }
+
+    fn work_of(&self, files: usize) -> CommitId {
         let worktree = self.worktree();
-        fs::write(worktree.path().join("new"), "made there\n").unwrap();
+        for file in 0..files {
+            let text = format!("{file} made there\n");
+            fs::write(worktree.path().join(format!("new-{file}")), text).unwrap();
+        }
         let options = CaptureOptions {
             message: "Task a\n".into(),
             leave_out: Vec::new(),
@@ -67,6 +74,15 @@ impl Scene {
         let file = self.repo.beside("work.bundle");
         assert!(self.there.bundle(&file, &self.basis).unwrap());
         file
+    }
+
+    /// How many packs the store here has.
+    fn packs(&self) -> u32 {
+        let printed = self.store.call().args(["count-objects", "-v"]).output();
+        let printed = String::from_utf8(printed.unwrap()).unwrap();
+        let mut lines = printed.lines();
+        let packs = lines.find_map(|line| line.strip_prefix("packs: "));
+        packs.unwrap().parse().unwrap()
     }
 
     fn kept(&self) -> Option<CommitId> {
@@ -89,6 +105,18 @@ fn work_that_was_made_elsewhere_comes_back_under_its_name() {
     // Whoever was interrupted takes it in once more.
     scene.store.take_bundle(&bundle).unwrap();
     assert_eq!(scene.kept(), Some(commit));
+}
+
+#[test]
+fn little_work_leaves_no_pack_and_much_leaves_one() {
+    for (files, more_packs) in [(1, 0), (200, 1)] {
+        let scene = Scene::new();
+        let before = scene.packs();
+        let commit = scene.work_of(files);
+        scene.store.take_bundle(&scene.bundle()).unwrap();
+        assert_eq!(scene.kept(), Some(commit), "{files}");
+        assert_eq!(scene.packs(), before + more_packs, "{files}");
+    }
 }
 
 #[test]
@@ -119,7 +147,8 @@ fn a_bundle_that_is_torn_or_changed_is_refused_and_leaves_no_name() {
     let whole = fs::read(&bundle).unwrap();
     let check = |damaged: &[u8]| {
         fs::write(&bundle, damaged).unwrap();
-        assert!(scene.store.take_bundle(&bundle).is_err());
+        let taken = scene.store.take_bundle(&bundle);
+        assert!(taken.is_err(), "{}", String::from_utf8_lossy(damaged));
         assert_eq!(scene.kept(), None);
     };
     for length in [0, 1, whole.len() / 2, whole.len() - 1] {
