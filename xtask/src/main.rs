@@ -31,9 +31,10 @@ const HELP: &str = "cargo xtask COMMAND
   demo      builds Pleach and shows a whole run with the built-in agent
   test      runs the gate: format, lints, dependencies, all tests, documentation
   nightly   runs everything slow or randomized: the tests with the most cases, then
-            fuzz, simulate, crash, api, agents all, bench, and advisories on dependencies
+            clusters, fuzz, simulate, crash, api, agents all, bench, and advisories on dependencies
   bench     runs the benchmarks, each printing a ratio; `bench weave` runs one of plans, makespan,
             bisect, worktrees, weave, conflicts, relay, run, serve
+  clusters  runs batches on a real Slurm whose owners, nodes and controller are killed, and prints what each check showed
   fuzz      tests properties of plans and batches, with 200,000 cases each, and weaving on many repositories
   simulate  simulates 1,000,000 batches with cancels, retries and crashes (PLEACH_CASES)
   crash     kills `pleach run` at 2,000 random moments and checks the result (PLEACH_CRASHES)
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         "nightly" => nightly::run(),
         "fuzz" => nightly::fuzz(),
         "simulate" => nightly::simulate(),
+        "clusters" => nightly::clusters(),
         "crash" => nightly::crash(),
         "api" => nightly::api(),
         "agents" => real_agents(),

@@ -2,14 +2,15 @@
 //!
 //! Goes on when something fails, and says at the end what did, and what could not be tried.
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 
 use crate::agents::{self, Agents};
 use crate::memory::step_in_memory;
 use crate::packages;
 use crate::schemathesis::{self, Effort};
 use crate::tools::DENY;
-use crate::{all_tests, bench, board, build_tried, step, without_home};
+use crate::{all_tests, bench, board, build_tried, root, step, without_home};
 
 /// One part of the night, by its name.
 type Part = (&'static str, fn() -> Result<Night, String>);
@@ -23,8 +24,9 @@ enum Night {
 }
 
 /// What nothing else waits for comes last.
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     ("every test with all it can try", || passed(thorough)),
+    ("clusters", || passed(clusters)),
     ("fuzz", || passed(fuzz)),
     ("simulate", || passed(simulate)),
     ("crash", || passed(crash)),
@@ -83,11 +85,40 @@ fn passed(part: impl FnOnce() -> Result<(), String>) -> Result<Night, String> {
 fn thorough() -> Result<(), String> {
     board::build()?;
     let mut tests = all_tests()?;
-    let elsewhere = "test(/^(real_agents|more_agents|weave_like_git)::/)";
+    let elsewhere = "test(/^(real_agents|more_agents|weave_like_git|cluster)::/)";
     tests.args(["--filterset", &format!("not {elsewhere}")]);
     tests.args(["--profile", "nightly"]);
-    packages::slurm()?;
     step_in_memory(tests.env("PLEACH_THOROUGH", "1"))
+}
+
+/// Batches on a real Slurm with all there is to try; at the end, what each check has shown.
+pub(crate) fn clusters() -> Result<(), String> {
+    packages::slurm()?;
+    let mut tests = all_tests()?;
+    // One cluster at a time: what a test expects within seconds has the machine to itself.
+    tests.args(["--test-threads", "1", "--profile", "nightly"]);
+    tests.args(["--filterset", "test(/^cluster::/)"]);
+    tests.args(["--success-output", "immediate"]);
+    tests.env("PLEACH_THOROUGH", "1").stderr(Stdio::piped());
+    let failed = |error: std::io::Error| format!("the tests of clusters: {error}");
+    let mut child = tests.current_dir(root()).spawn().map_err(failed)?;
+    let said = child.stderr.take();
+    let mut shown = Vec::new();
+    for line in { said.into_iter() }.flat_map(|said| BufReader::new(said).lines()) {
+        let line = line.map_err(failed)?;
+        eprintln!("{line}");
+        shown.extend(line.trim_start().strip_prefix("check ").map(str::to_owned));
+    }
+    let status = child.wait().map_err(failed)?;
+    shown.sort();
+    for line in shown {
+        eprintln!("check {line}");
+    }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("the tests of clusters: {status}"))
+    }
 }
 
 /// The same properties as in the test suite, on far more cases.

@@ -97,10 +97,26 @@ steps! {
     OrdersWritten,
     /// The cluster has it.
     SubmissionSent,
+    /// A node has taken what it is to do, and has not heard the secrets.
+    ClaimMade,
+    /// It has heard them, and is about to become the program that has them.
+    SecretsHeard,
+    /// It has said that it is at work, and has done nothing.
+    NodeRunBegan,
+    /// What it made is a bundle, and nothing says so.
+    WorkBundled,
+    /// Its result is there, and nothing says so.
+    ResultWritten,
+    /// A node has heard the secrets, and its owner has not heard that it has.
+    SecretsSaid,
+    /// It is stored that a node has begun, and nobody was told.
+    PlaceStored,
     /// What a node made is in the store, and the loop has not heard of it.
     WorkFetched,
     /// What was sent is gone, and the loop has not heard of it.
     UnitGivenUp,
+    /// It is stored what came of something that was sent, and its folder is still there.
+    PlaceCleared,
     /// It is stored that the result is about to be pushed, and nothing is.
     PushMeant,
     /// The result is on the server, and nothing is stored.

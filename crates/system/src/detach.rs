@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::crash_point::DIE_AT;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 #[derive(Debug)]
@@ -56,11 +57,13 @@ pub fn start(program: &Path, words: &[OsString], log: &Path) -> io::Result<Detac
     Ok(DetachedStart::Ended { code, said })
 }
 
-/// Starts a program that nobody waits for, without anything of this one's environment.
+/// Starts a program that nobody waits for, with nothing of this one's environment but where it is to die.
 pub fn spawn_alone(program: &Path, words: &[OsString]) -> io::Result<u32> {
+    let dies_at = std::env::var_os(DIE_AT).map(|point| (DIE_AT, point));
     let mut child = Command::new(program)
         .args(words)
         .env_clear()
+        .envs(dies_at)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

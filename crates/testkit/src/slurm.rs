@@ -18,6 +18,9 @@ use tempfile::TempDir;
 /// What a controller, nodes and jobs may take to come or to go.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The controller stays with us, and does not mind that it has no state yet.
+const CONTROLLER: [&str; 2] = ["-D", "-i"];
+
 /// How often they are looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -39,7 +42,7 @@ impl SlurmCluster {
         let place = folder.path();
         let munge = start_munge(place);
         write_conf(place, nodes);
-        let controller = daemon(place, "slurmctld", &["-D", "-i"]);
+        let controller = daemon(place, "slurmctld", &CONTROLLER);
         let start_node = |number| daemon(place, "slurmd", &["-D", "-c", "-N", &node(number)]);
         let nodes = (1..=nodes).map(start_node).collect();
         let cluster = Self {
@@ -125,6 +128,21 @@ impl SlurmCluster {
         let daemon = &mut self.nodes[number - 1];
         let _ = daemon.kill();
         let _ = daemon.wait();
+    }
+
+    /// Kills the controller: what runs goes on, and nobody can ask for anything.
+    pub fn kill_controller(&mut self) {
+        let _ = self.controller.kill();
+        let _ = self.controller.wait();
+    }
+
+    /// Starts the controller once more; it knows what it knew.
+    pub fn revive_controller(&mut self) {
+        self.controller = daemon(self.folder.path(), "slurmctld", &CONTROLLER);
+        await_that("the controller answers", || {
+            let printed = self.program("squeue").arg("-h").output();
+            printed.is_ok_and(|printed| printed.status.success())
+        });
     }
 
     /// Starts the daemon of a node once more.
@@ -234,6 +252,7 @@ TaskProlog={shown}/prolog
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2
+MaxJobCount=20000
 SlurmdTimeout=10
 KillWait=5
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
