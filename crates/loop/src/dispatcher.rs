@@ -4,155 +4,57 @@
 
 mod follow;
 mod last_state;
+mod line;
 mod lose;
+mod place;
 mod send;
 mod take;
 mod unfit;
 
-use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pleach_engine::batch_record::{BatchRecord, ClusterSettings};
-use pleach_engine::run::RunError;
-use pleach_log::batch_paths::project_name;
 use pleach_log::database::SubmittedUnit;
 use pleach_system::pace::paced;
-use pleach_system::state_folder::{StateFolder, private_folder};
-use pleach_system::text::hash::hash;
+use pleach_system::text::causes::with_causes;
 
 use crate::attempt::{Attempt, AttemptContext, Probe};
 use crate::cluster::Cluster;
 use crate::executor::{Executor, LoopHandle};
-use crate::spool::{Control, NodePace, SubmissionFolder, UnitWork};
-use crate::unit_secrets::SecretsRoute;
+use crate::loop_input::LoopInput;
+use crate::spool::{Control, SubmissionFolder, UnitWork};
 use follow::FollowedUnit;
+use line::{ClusterAnswer, ClusterCall, open_line};
 use send::UnsentSubmission;
+use take::TakenUnit;
 use unfit::UnfitNodes;
+
+pub(crate) use place::ClusterPlace;
 
 /// How often the folders of submissions are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How often a node says that it lives.
-const BEAT: Duration = Duration::from_secs(5);
-
-/// How often a node looks what its agent has made, where the radar does not say it.
-const SNAPSHOT: Duration = Duration::from_mins(1);
+/// The folders are looked at less often the more units there are: so long for each.
+const TICK_OF_EACH: Duration = Duration::from_millis(10);
 
 /// What is sent out within this time goes out at once.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// Where submissions go, and how they are followed.
-#[derive(Debug, Clone)]
-pub(crate) struct ClusterPlace {
-    /// The folder of all submissions of this installation, on the share.
-    pub(crate) home: PathBuf,
-    /// The git folder whose objects nodes borrow.
-    pub(crate) depot: PathBuf,
-    /// Our own program, where nodes find it.
-    pub(crate) program: PathBuf,
-    /// The folder on the nodes' own disks.
-    pub(crate) scratch: PathBuf,
-    pub(crate) project: String,
-    /// How often the cluster is asked.
-    pub(crate) look: Duration,
-    pub(crate) pace: NodePace,
-    /// How nodes come by what orders do not hold.
-    pub(crate) secrets: SecretsRoute,
-    /// How much room a node's own disk must have.
-    pub(crate) min_free_disk: u64,
-}
-
-impl ClusterPlace {
-    /// Makes what has to be there before anything is sent: the folder of submissions, and our program.
-    pub(crate) fn prepare(
-        settings: &ClusterSettings,
-        record: &BatchRecord,
-        context: &AttemptContext,
-    ) -> Result<Self, RunError> {
-        let share = &settings.share;
-        let home = share.join(home_name(&context.state));
-        let failed = RunError::io("prepare the share");
-        let made = private_folder(&home).map_err(std::io::Error::other);
-        let program = made.and_then(|()| bring_program(&context.program, &share.join("bin")));
-        let project = project_name(&context.store);
-        Ok(Self {
-            home,
-            depot: share.join(&project).join("depot.git"),
-            program: program.map_err(failed)?,
-            scratch: PathBuf::from(&settings.scratch),
-            project,
-            look: settings.look,
-            pace: NodePace {
-                beat: paced(BEAT),
-                lease: paced(settings.lease),
-                snapshot: paced(record.radar.unwrap_or(SNAPSHOT)),
-            },
-            secrets: SecretsRoute::Channel,
-            min_free_disk: record.min_free_disk,
-        })
-    }
-}
-
-impl ClusterPlace {
-    /// The name of this installation on the share, and in the queue.
-    pub(crate) fn home_name(&self) -> String {
-        let name = self.home.file_name().unwrap_or_default();
-        name.to_string_lossy().into_owned()
-    }
-}
-
-/// What tells the submissions of this installation from those of others that use the same share.
-fn home_name(state: &StateFolder) -> String {
-    let host = rustix::system::uname();
-    let parts = [
-        host.nodename().to_bytes(),
-        state.path().as_os_str().as_encoded_bytes(),
-    ];
-    hash(parts)[..12].to_owned()
-}
-
-/// Copies our own program to where nodes find it, under a name that no other build has.
-fn bring_program(program: &Path, folder: &Path) -> std::io::Result<PathBuf> {
-    let bytes = fs::read(program)?;
-    let name = format!("pleach-{}", hash([&bytes]));
-    let place = folder.join(&name);
-    if place.exists() {
-        return Ok(place);
-    }
-    fs::create_dir_all(folder)?;
-    let aside = folder.join(format!(".{name}.{}", std::process::id()));
-    let mut options = File::options();
-    let mut file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o755)
-        .open(&aside)?;
-    file.write_all(&bytes)?;
-    file.sync_all()?;
-    drop(file);
-    fs::rename(&aside, &place)?;
-    Ok(place)
-}
-
 /// Has a cluster carry out what the loop sends out.
 #[derive(Debug)]
 pub(crate) struct ClusterExecutor {
-    line: Option<Sender<ForDispatcher>>,
+    line: Sender<ForDispatcher>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Drop for ClusterExecutor {
     fn drop(&mut self) {
         // It hears of everything that is stored, and clears up, before the process may end.
-        self.line = None;
+        self.say(ForDispatcher::Leave);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -162,12 +64,18 @@ impl Drop for ClusterExecutor {
 #[derive(Debug)]
 enum ForDispatcher {
     Send(Errand),
+    /// Another process sent it.
+    Adopt(Errand, SubmittedUnit),
     /// What came of it is stored.
     Forget(String),
-    /// Nobody wants what it does.
-    Abandon(SubmittedUnit),
+    /// Nobody wants what units of this batch do that are not followed.
+    AbandonTheRest,
     /// No attempt is to begin.
     TakeBack,
+    Answered(ClusterAnswer),
+    Taken(TakenUnit),
+    /// Whoever goes on with the batch finds everything in the database and on the share.
+    Leave,
 }
 
 /// Something to have carried out, and who hears of it.
@@ -175,30 +83,30 @@ enum ForDispatcher {
 struct Errand {
     work: UnitWork,
     handle: LoopHandle,
-    /// Where it is, if it was sent before.
-    sent: Option<SubmittedUnit>,
 }
 
 impl Executor for ClusterExecutor {
     fn attend(&self, attempt: Box<Attempt>, handle: LoopHandle) {
-        self.send(UnitWork::Attempt(attempt), handle, None);
+        let work = UnitWork::Attempt(attempt);
+        self.say(ForDispatcher::Send(Errand { work, handle }));
     }
 
     fn judge(&self, probe: Box<Probe>, handle: LoopHandle) {
-        self.send(UnitWork::Probe(probe), handle, None);
+        let work = UnitWork::Probe(probe);
+        self.say(ForDispatcher::Send(Errand { work, handle }));
     }
 
     fn follow(&self, attempt: Box<Attempt>, handle: LoopHandle, sent: SubmittedUnit) {
-        self.send(UnitWork::Attempt(attempt), handle, Some(sent));
+        let work = UnitWork::Attempt(attempt);
+        self.say(ForDispatcher::Adopt(Errand { work, handle }, sent));
     }
 
     fn forget(&self, fence: String) {
-        // A dispatcher that broke off leaves folders to whoever clears up.
         self.say(ForDispatcher::Forget(fence));
     }
 
-    fn abandon(&self, sent: SubmittedUnit) {
-        self.say(ForDispatcher::Abandon(sent));
+    fn abandon_the_rest(&self) {
+        self.say(ForDispatcher::AbandonTheRest);
     }
 
     fn take_back(&self) {
@@ -218,46 +126,44 @@ impl ClusterExecutor {
     ) -> std::io::Result<Self> {
         let (line, inbox) = channel();
         let dispatcher = Dispatcher {
-            cluster,
+            cluster_name: cluster.name(),
+            cluster: open_line(cluster, line.clone())?,
             place,
             context,
             inbox,
+            line: line.clone(),
             units: Vec::new(),
             told: Vec::new(),
             unsent: Vec::new(),
             looked: None,
+            is_looking: false,
             wants_a_look: false,
-            has_complained: false,
+            is_share_gone: false,
+            troubles: HashSet::new(),
+            taking: 0,
             lost_tests: 0,
             unfit: UnfitNodes::default(),
             red_on: HashMap::new(),
         };
         let thread = std::thread::Builder::new().name("dispatcher".to_owned());
-        let thread = thread.spawn(move || dispatcher.work())?;
-        Ok(Self {
-            line: Some(line),
-            thread: Some(thread),
-        })
+        let thread = Some(thread.spawn(move || dispatcher.work())?);
+        Ok(Self { line, thread })
     }
 
+    /// A dispatcher that broke off hears nothing; that is a bug, and what it left is found by whoever goes on.
     fn say(&self, what: ForDispatcher) {
-        if let Some(line) = &self.line {
-            let _ = line.send(what);
-        }
-    }
-
-    fn send(&self, work: UnitWork, handle: LoopHandle, sent: Option<SubmittedUnit>) {
-        let errand = Errand { work, handle, sent };
-        // A dispatcher that broke off says no more; that is a bug, and the batch waits for a person.
-        self.say(ForDispatcher::Send(errand));
+        let _ = self.line.send(what);
     }
 }
 
 struct Dispatcher {
-    cluster: Box<dyn Cluster>,
+    cluster_name: &'static str,
+    cluster: Sender<ClusterCall>,
     place: ClusterPlace,
     context: Arc<AttemptContext>,
     inbox: Receiver<ForDispatcher>,
+    /// The other end of the inbox, for whoever does something for the dispatcher.
+    line: Sender<ForDispatcher>,
     units: Vec<FollowedUnit>,
     /// What was told to the loop, and is not stored yet.
     told: Vec<FollowedUnit>,
@@ -265,10 +171,15 @@ struct Dispatcher {
     unsent: Vec<UnsentSubmission>,
     /// When the cluster was asked last.
     looked: Option<Instant>,
+    is_looking: bool,
     /// Whether somebody waits for what it says.
     wants_a_look: bool,
-    /// Whether it was told that secrets do not reach a node.
-    has_complained: bool,
+    /// Whether nothing can be read of what nodes write.
+    is_share_gone: bool,
+    /// What is wrong, and was said.
+    troubles: HashSet<Trouble>,
+    /// How many results are being taken in.
+    taking: usize,
     /// How many runs of the tests were lost with their nodes.
     lost_tests: u32,
     unfit: UnfitNodes,
@@ -276,58 +187,135 @@ struct Dispatcher {
     red_on: HashMap<String, String>,
 }
 
+/// What may be out of reach for a while; each is said once until it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Trouble {
+    /// The cluster does not answer.
+    Queue,
+    /// The cluster takes nothing.
+    Submitting,
+    /// What nodes write cannot be read.
+    Share,
+    /// Nothing can be written for nodes.
+    Orders,
+    /// Secrets do not reach a node.
+    Secrets,
+}
+
+impl Trouble {
+    /// A cluster that cannot be reached is one trouble, whatever it was to do.
+    fn is_of_cluster(self) -> bool {
+        matches!(self, Self::Queue | Self::Submitting)
+    }
+}
+
 impl Dispatcher {
     fn work(mut self) {
         loop {
             let mut errands = Vec::new();
-            let mut wait = paced(TICK);
+            let count = u32::try_from(self.units.len()).unwrap_or(u32::MAX);
+            let tick = TICK.max(TICK_OF_EACH.saturating_mul(count));
+            let tick = Instant::now() + paced(tick);
+            let mut due = tick;
             loop {
+                let wait = due.saturating_duration_since(Instant::now());
                 match self.inbox.recv_timeout(wait) {
                     Ok(ForDispatcher::Send(errand)) => {
                         errands.push(errand);
-                        wait = GATHER;
+                        due = tick.min(Instant::now() + GATHER);
                     }
+                    Ok(ForDispatcher::Adopt(errand, sent)) => self.adopt(errand, sent),
                     Ok(ForDispatcher::Forget(fence)) => self.forget(&fence),
-                    Ok(ForDispatcher::Abandon(sent)) => self.abandon(&sent),
+                    Ok(ForDispatcher::AbandonTheRest) => self.abandon_the_rest(),
                     Ok(ForDispatcher::TakeBack) => {
                         self.take_back(|work| matches!(work, UnitWork::Attempt(_)));
                     }
+                    Ok(ForDispatcher::Answered(answer)) => self.hear(answer),
+                    Ok(ForDispatcher::Taken(taken)) => self.tell_taken(taken),
+                    Ok(ForDispatcher::Leave) | Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => break,
-                    // Whoever goes on with the batch finds everything in the database and on the share.
-                    Err(RecvTimeoutError::Disconnected) => return,
                 }
             }
-            self.take_on(errands);
-            self.send_again();
+            if !errands.is_empty() {
+                self.send_out(errands);
+            }
             self.follow_all();
+            self.give_up_what_is_gone();
+            self.send_again();
             self.look();
         }
     }
 
-    fn take_on(&mut self, errands: Vec<Errand>) {
-        let (sent, new): (Vec<_>, Vec<_>) = errands
-            .into_iter()
-            .partition(|errand| errand.sent.is_some());
-        for Errand { work, handle, sent } in sent {
-            if let Some(sent) = sent {
-                let folder = SubmissionFolder::at(self.place.home.join(&sent.submission));
-                let unit = FollowedUnit::new(work, handle, sent, folder);
-                self.units.push(unit.going_on(&self.context));
+    fn hear(&mut self, answer: ClusterAnswer) {
+        match answer {
+            ClusterAnswer::Seen { asked, seen } => {
+                self.is_looking = false;
+                match seen {
+                    Ok(seen) => self.take_in_seen(asked, seen),
+                    // What runs is heard from all the same.
+                    Err(error) => self.complain(Trouble::Queue, "cannot be asked", &error),
+                }
             }
-        }
-        if !new.is_empty() {
-            self.send_out(new);
+            ClusterAnswer::Submitted { submission, taken } => {
+                self.take_in_submitted(&submission, taken);
+            }
+            ClusterAnswer::SaidSecrets { fence, said } => self.take_in_said(&fence, said),
         }
     }
 
-    /// Has a unit end that another process sent, and whose result nobody would know what to do with.
-    fn abandon(&mut self, sent: &SubmittedUnit) {
-        let folder = SubmissionFolder::at(self.place.home.join(&sent.submission));
-        // Where it is gone already, it hears the same.
-        let _ = folder.say(sent.unit, Control::StopAtOnce);
-        let is_beside = |other: &FollowedUnit| other.sent.submission == sent.submission;
-        if !self.units.iter().chain(&self.told).any(is_beside) {
-            let _ = folder.remove();
+    /// Says what is wrong, with the words of whoever knows, unless it was said before and did not end.
+    fn complain(&mut self, trouble: Trouble, what: &str, error: &dyn std::error::Error) {
+        let Some(unit) = self.units.first() else {
+            return;
+        };
+        let is_of_cluster = |trouble: &Trouble| trouble.is_of_cluster();
+        let is_known = trouble.is_of_cluster() && self.troubles.iter().any(is_of_cluster);
+        if self.troubles.insert(trouble) && !is_known {
+            let whom = match trouble {
+                Trouble::Queue | Trouble::Submitting => self.cluster_name,
+                Trouble::Share | Trouble::Orders => "the share",
+                Trouble::Secrets => "a node",
+            };
+            let why = with_causes(error);
+            let note = format!("{whom} {what}: {why}; trying again");
+            unit.handle.tell(LoopInput::Noted(note));
+        }
+    }
+
+    /// Calls for something from the cluster; the answer comes when it comes.
+    fn call(&self, call: ClusterCall) {
+        // A line that broke off is a bug, and the batch waits for a person.
+        let _ = self.cluster.send(call);
+    }
+
+    /// Has units end that another process sent for this batch, and whose result nobody would know what to do with.
+    fn abandon_the_rest(&self) {
+        let folders = fs::read_dir(&self.place.home).into_iter().flatten();
+        for entry in folders.flatten() {
+            let name = entry.file_name();
+            let folder = SubmissionFolder::at(entry.path());
+            let Ok(orders) = folder.orders() else {
+                continue;
+            };
+            let of = &orders.head;
+            if of.batch != self.context.number || of.project_name != self.place.project {
+                continue;
+            }
+            if name.to_str().is_some_and(|name| self.has_other_of(name)) {
+                let is_followed = |fence: &str| {
+                    let mut all = self.units.iter().chain(&self.told);
+                    all.any(|unit| unit.sent.fence == fence)
+                };
+                let rest = orders.units.iter();
+                let rest = rest.filter(|order| !is_followed(&order.fence));
+                let words: Vec<_> = rest
+                    .map(|order| (order.unit, Control::StopAtOnce))
+                    .collect();
+                let _ = folder.say_all(&words);
+            } else {
+                // Where everything is gone they hear the same.
+                let _ = folder.remove();
+            }
         }
     }
 
@@ -338,11 +326,15 @@ impl Dispatcher {
         let Some(position) = self.told.iter().position(is_it) else {
             return;
         };
-        let unit = self.told.remove(position);
-        let is_beside = |other: &FollowedUnit| other.sent.submission == unit.sent.submission;
-        if !self.units.iter().chain(&self.told).any(is_beside) {
+        let unit = self.told.swap_remove(position);
+        if !self.has_other_of(&unit.sent.submission) {
             // What cannot go now is found when somebody clears up.
             let _ = unit.folder.remove();
         }
+    }
+
+    fn has_other_of(&self, submission: &str) -> bool {
+        let mut others = self.units.iter().chain(&self.told);
+        others.any(|other| other.sent.submission == submission)
     }
 }

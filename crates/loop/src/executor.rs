@@ -30,8 +30,8 @@ pub(super) trait Executor {
     /// Hears that what came of a unit is stored.
     fn forget(&self, _fence: String) {}
 
-    /// Has a unit end that another process sent.
-    fn abandon(&self, _sent: SubmittedUnit) {}
+    /// Has everything of this batch end that another process sent and nobody follows.
+    fn abandon_the_rest(&self) {}
 
     /// Has attempts come back that have not begun: their agent may not work.
     fn take_back(&self) {}

@@ -132,7 +132,6 @@ impl<'r> Loop<'r> {
         told: &'r mut dyn FnMut(LoopNotice<'_>),
     ) -> Result<Self, RunError> {
         let batch = replay(ready.number, &ready.record, &ready.events)?;
-        let history = history_of(&ready.record, &ready.events);
         let moved = batch.base.as_ref().and_then(|base| base.0.parse().ok());
         let base: CommitId = moved.unwrap_or_else(|| ready.base.clone());
         let folder = ready.state.batch(ready.id);
@@ -159,6 +158,7 @@ impl<'r> Loop<'r> {
             slots,
             marks,
             kept_status: KeptStatus::of(&ready.record),
+            history: history_of(&ready.record, &ready.events),
             executor: executor_of(&ready.record, &context)?,
             context,
             batch_id: ready.id,
@@ -172,9 +172,9 @@ impl<'r> Loop<'r> {
             progress: batch.progress(),
             batch,
             steering: ready.steering,
-            history,
             pending: Vec::new(),
             outbox: Vec::new(),
+            over_units: Vec::new(),
             at_work: HashMap::new(),
             probes: HashMap::new(),
             lander: lander::Lander::default(),

@@ -17,6 +17,7 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
 
+use pleach_system::crash_point::{CrashPoint, DIE_AT, crash_point};
 use pleach_system::process::fresh_nonce;
 
 use crate::spool::{
@@ -115,18 +116,23 @@ fn begin_anew(
         Ok(None) => return A_TWIN,
         Err(_) => return NOT_HERE,
     };
+    crash_point(CrashPoint::ClaimMade);
     let Ok(secrets) = take_secrets(order, place, submission, head) else {
         return NOT_HERE;
     };
     let Ok(files) = secrets.files_in_memory() else {
         return NOT_HERE;
     };
+    crash_point(CrashPoint::SecretsHeard);
     let mut again = Command::new("/proc/self/exe");
     again.arg0("pleach").arg("node-run");
     again.arg(submission.path()).arg(order.unit.to_string());
     again.env_clear().envs(head.env.iter().cloned());
     // What the machine says of its own disks counts for it alone.
-    for name in ["TMPDIR"].into_iter().chain(named_variable(&head.scratch)) {
+    for name in ["TMPDIR", DIE_AT]
+        .into_iter()
+        .chain(named_variable(&head.scratch))
+    {
         again.envs(std::env::var_os(name).map(|folder| (name, folder)));
     }
     again.envs(secrets.variables).stdin(files);

@@ -303,7 +303,7 @@ impl Loop<'_> {
         for note in std::mem::take(&mut ended.notes) {
             (self.told)(LoopNotice::Note(format!("tests: {note}")));
         }
-        self.outbox.extend(ended.fence.take().map(Effect::EndUnit));
+        self.over_units.extend(ended.fence.take());
         let Some(probe) = self.probes.remove(&ended.number) else {
             return Ok(());
         };

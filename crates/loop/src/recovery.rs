@@ -80,6 +80,7 @@ impl Loop<'_> {
             }
         }
         self.clear_probes()?;
+        self.executor.abandon_the_rest();
         self.flush()
     }
 
@@ -277,9 +278,8 @@ impl Loop<'_> {
         for sent in self.database.open_units(self.batch_id)? {
             if let ProcessPurpose::Probe(number) = sent.whose {
                 self.runs = self.runs.max(number);
-                let fence = sent.fence.clone();
-                self.patiently(|database| database.end_unit(&fence))?;
-                self.executor.abandon(sent);
+                let fence = [sent.fence];
+                self.patiently(|database| database.end_units(&fence))?;
             }
         }
         for noted in self.database.processes(self.batch_id)? {

@@ -58,6 +58,8 @@ pub(super) struct Loop<'r> {
     /// How far the batch is, as it was told last.
     pub(super) progress: Progress,
     pub(super) outbox: Vec<Effect>,
+    /// What a cluster brought, by its fences: over once what is pending is stored.
+    pub(super) over_units: Vec<String>,
     pub(super) at_work: HashMap<usize, AtWork>,
     pub(super) probes: HashMap<u32, Probing>,
     /// The number of the last of them.
@@ -104,8 +106,6 @@ pub(super) enum Effect {
     /// What a person made of a conflict is taken; the places where it came about may go.
     TidyUp(usize),
     Answer(Reply, pleach_log::ownership::Answer),
-    /// What a cluster brought is stored.
-    EndUnit(String),
 }
 
 impl Loop<'_> {
@@ -147,9 +147,10 @@ impl Loop<'_> {
         &mut self,
         all: impl Iterator<Item = LoopInput>,
     ) -> Result<(), RunError> {
-        let mut has_ended = false;
+        let (mut has_ended, mut has_begun) = (false, false);
         for heard in all {
             has_ended |= matches!(heard, LoopInput::Finished(..));
+            has_begun |= matches!(heard, LoopInput::Placed { .. });
             self.hear(heard)?;
         }
         for task in self.timers.over() {
@@ -160,6 +161,9 @@ impl Loop<'_> {
             crash_point(CrashPoint::EndingHeard);
         }
         self.flush()?;
+        if has_begun {
+            crash_point(CrashPoint::PlaceStored);
+        }
         if has_ended {
             crash_point(CrashPoint::EndingStored);
         }
@@ -236,7 +240,7 @@ impl Loop<'_> {
 
     fn take_in_finished(&mut self, finished: Finished, disposal: Sender<Disposal>) {
         self.tell_notes(&finished.task, finished.notes);
-        self.outbox.extend(finished.fence.map(Effect::EndUnit));
+        self.over_units.extend(finished.fence);
         // One that was given up may end after the next one began, which has its own slot and worktree.
         let is_it = |at: &usize| self.batch.tasks[*at].state.attempt() == Some(finished.attempt);
         let Some(position) = self.batch.position(&finished.task).filter(is_it) else {
@@ -335,8 +339,9 @@ impl Loop<'_> {
             }
         }
         for effect in std::mem::take(&mut self.outbox) {
-            self.carry_out(effect)?;
+            self.carry_out(effect);
         }
+        self.end_units()?;
         self.answer_what_is_done();
         Ok(())
     }
@@ -349,7 +354,7 @@ impl Loop<'_> {
         }
     }
 
-    fn carry_out(&mut self, effect: Effect) -> Result<(), RunError> {
+    fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::Answer(reply, answer) => reply.send(answer),
             Effect::TidyUp(position) => self.tidy_up(position),
@@ -363,11 +368,9 @@ impl Loop<'_> {
                     self.clearing.remove(&position);
                 }
             }
-            Effect::EndUnit(fence) => self.end_unit(fence)?,
             Effect::Judge(probe, handle) => self.executor.judge(probe, handle),
             Effect::Attend(attempt, handle) => self.executor.attend(attempt, handle),
         }
-        Ok(())
     }
 
     pub(super) fn do_what_can_be_done(

@@ -30,6 +30,9 @@ const BUNDLE: &str = ".bundle";
 /// More bytes than any of these files has, but for logs and bundles.
 const LARGEST: u64 = 256 << 20;
 
+/// What came of a unit, in its folder.
+const RESULT: &str = "result.json";
+
 /// What the owner wants a unit to do, as one byte that is written over in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Control {
@@ -59,14 +62,13 @@ impl SubmissionFolder {
         Self(path)
     }
 
-    /// Makes it with its orders; done once more it changes nothing that counts.
-    pub(crate) fn create(path: PathBuf, orders: &Orders) -> io::Result<Self> {
-        private_dir(&path)?;
-        let made = Self(path);
-        let words = vec![Control::Go.byte(); orders.units.len()];
-        put(&made.0.join("control"), &words)?;
-        put(&made.0.join("orders"), orders.text()?.as_bytes())?;
-        Ok(made)
+    /// Makes it with its orders, which come last.
+    pub(crate) fn write(&self, orders: &Orders) -> io::Result<()> {
+        private_dir(&self.0)?;
+        let last = orders.units.iter().map(|unit| unit.unit).max();
+        let words = vec![Control::Go.byte(); last.unwrap_or_default() as usize];
+        put(&self.0.join("control"), &words)?;
+        put(&self.0.join("orders"), orders.text()?.as_bytes())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -77,14 +79,26 @@ impl SubmissionFolder {
         fs::remove_dir_all(&self.0)
     }
 
+    /// Whether its orders are written; asked by their writer alone.
+    pub(crate) fn has_orders(&self) -> bool {
+        self.0.join("orders").exists()
+    }
+
     pub(crate) fn orders(&self) -> io::Result<Orders> {
         let text = read(&self.0.join("orders"))?;
         Orders::parse(&text).ok_or(io::ErrorKind::InvalidData.into())
     }
 
     pub(crate) fn say(&self, unit: u32, word: Control) -> io::Result<()> {
+        self.say_all(&[(unit, word)])
+    }
+
+    /// Says something to several units at the cost of one.
+    pub(crate) fn say_all(&self, words: &[(u32, Control)]) -> io::Result<()> {
         let file = File::options().write(true).open(self.0.join("control"))?;
-        file.write_all_at(&[word.byte()], place_of(unit))?;
+        for (unit, word) in words {
+            file.write_all_at(&[word.byte()], place_of(*unit))?;
+        }
         file.sync_data()
     }
 
@@ -98,6 +112,7 @@ impl SubmissionFolder {
 
     /// Lays down what a unit is to get and nobody else is to see.
     pub(crate) fn put_secrets(&self, unit: u32, text: &str) -> io::Result<()> {
+        private_dir(&self.0)?;
         put(&self.secrets(unit), text.as_bytes())
     }
 
@@ -170,22 +185,33 @@ impl UnitFolder {
         file.sync_data()
     }
 
-    /// The last sign of life; nothing if there is none yet, or if it is being written.
+    /// The first sign of life; nothing if there is none yet, or if it is being written.
     pub(crate) fn heartbeat(&self) -> Option<Heartbeat> {
         let names: Vec<_> = fs::read_dir(&self.0).ok()?.flatten().collect();
         let is_there = names.iter().any(|name| name.file_name() == "heartbeat");
-        let text = is_there.then(|| read(&self.0.join("heartbeat")).ok())??;
-        Heartbeat::parse(&text)
+        is_there.then(|| self.next_heartbeat())?
+    }
+
+    /// A later one, of which no listing has to say that it is there.
+    pub(crate) fn next_heartbeat(&self) -> Option<Heartbeat> {
+        Heartbeat::parse(&read(&self.0.join("heartbeat")).ok()?)
     }
 
     /// Puts the result there, after which nothing is written any more.
     pub(crate) fn put_result(&self, result: &UnitResult) -> io::Result<()> {
-        put(&self.0.join("result.json"), seal_json(result)?.as_bytes())
+        put(&self.0.join(RESULT), seal_json(result)?.as_bytes())
     }
 
     /// What came of it; a heartbeat says that it is there.
     pub(crate) fn result(&self) -> io::Result<UnitResult> {
-        unseal_json(&read(&self.0.join("result.json"))?)
+        unseal_json(&read(&self.0.join(RESULT))?)
+    }
+
+    /// Whether a result is there that no heartbeat announced, as a listing says it.
+    pub(crate) fn has_result(&self) -> bool {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let mut names = entries.map(|entry| entry.file_name());
+        names.any(|name| name == RESULT)
     }
 
     pub(crate) fn bundle(&self) -> PathBuf {

@@ -4,6 +4,8 @@ use std::sync::mpsc::Sender;
 
 use pleach_log::database::{ProcessPurpose, SubmittedUnit};
 
+use pleach_system::crash_point::{CrashPoint, crash_point};
+
 use super::RunError;
 use super::run_loop::Loop;
 
@@ -21,9 +23,17 @@ impl Loop<'_> {
         Ok(())
     }
 
-    pub(super) fn end_unit(&mut self, fence: String) -> Result<(), RunError> {
-        self.patiently(|database| database.end_unit(&fence))?;
-        self.executor.forget(fence);
+    /// Notes what came to its end; however many there are, at once.
+    pub(super) fn end_units(&mut self) -> Result<(), RunError> {
+        if self.over_units.is_empty() {
+            return Ok(());
+        }
+        let fences = std::mem::take(&mut self.over_units);
+        self.patiently(|database| database.end_units(&fences))?;
+        crash_point(CrashPoint::PlaceCleared);
+        for fence in fences {
+            self.executor.forget(fence);
+        }
         Ok(())
     }
 

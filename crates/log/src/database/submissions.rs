@@ -47,11 +47,14 @@ impl Database {
         })
     }
 
-    /// Notes that a unit is over, and nothing of it is believed any more.
-    pub fn end_unit(&mut self, fence: &str) -> Result<(), DatabaseError> {
-        self.write("store the end of a unit", |transaction| {
-            let end = "UPDATE submission SET over_at = ?2 WHERE fence = ?1";
-            transaction.execute(end, params![fence, now().cast_signed()])?;
+    /// Notes that units are over, and nothing of them is believed any more.
+    pub fn end_units(&mut self, fences: &[String]) -> Result<(), DatabaseError> {
+        self.write("store the end of units", |transaction| {
+            let mut end =
+                transaction.prepare("UPDATE submission SET over_at = ?2 WHERE fence = ?1")?;
+            for fence in fences {
+                end.execute(params![fence, now().cast_signed()])?;
+            }
             Ok(())
         })
     }

@@ -32,8 +32,8 @@ pub(crate) struct Slurm {
     pub(crate) home: String,
     /// Further words for `sbatch`, such as a partition.
     pub(crate) words: Vec<String>,
-    /// The numbers of units as they were seen last.
-    numbers: Mutex<HashMap<UnitName, JobNumbers>>,
+    /// The numbers of units as they were seen last; one that was submitted twice has several.
+    numbers: Mutex<HashMap<UnitName, Vec<JobNumbers>>>,
 }
 
 /// How Slurm knows a unit.
@@ -62,7 +62,7 @@ impl Slurm {
             .map_or_else(|| name.into(), |bin| bin.join(name))
     }
 
-    fn numbers(&self) -> MutexGuard<'_, HashMap<UnitName, JobNumbers>> {
+    fn numbers(&self) -> MutexGuard<'_, HashMap<UnitName, Vec<JobNumbers>>> {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -111,11 +111,11 @@ impl Cluster for Slurm {
         let words = ["-h", "-r", "-t", "all", "-u", &user, "-o", FORMAT];
         let printed = run(&self.program("squeue"), &words.map(OsString::from), "")?;
         let ours = self.job_name("");
-        let mut numbers = HashMap::new();
+        let mut numbers: HashMap<UnitName, Vec<JobNumbers>> = HashMap::new();
         let mut seen = Vec::new();
         for line in printed.lines() {
             if let Some((number, unit)) = seen_in(line, &ours) {
-                numbers.insert(unit.name.clone(), number);
+                numbers.entry(unit.name.clone()).or_default().push(number);
                 seen.push(unit);
             }
         }
@@ -125,9 +125,9 @@ impl Cluster for Slurm {
 
     fn say(&self, unit: &UnitName, call: &NodeCall<'_>) -> Result<(), ClusterError> {
         let job = || {
-            self.numbers()
-                .get(unit)
-                .and_then(|numbers| numbers.job.clone())
+            let numbers = self.numbers();
+            let mut twins = numbers.get(unit).into_iter().flatten();
+            twins.find_map(|twin| twin.job.clone())
         };
         if job().is_none() {
             self.look()?;
@@ -153,8 +153,9 @@ impl Cluster for Slurm {
         let numbers = self.numbers();
         let mut known: Vec<OsString> = units
             .iter()
-            .filter_map(|unit| Some(&numbers.get(unit)?.element))
-            .map(OsString::from)
+            .filter_map(|unit| numbers.get(unit))
+            .flatten()
+            .map(|twin| OsString::from(&twin.element))
             .collect();
         drop(numbers);
         if known.is_empty() {

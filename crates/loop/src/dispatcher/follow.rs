@@ -1,6 +1,6 @@
 //! Follows what was given to the cluster: the owner's word to it, its signs of life, its logs, and what the queue says.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,7 +12,7 @@ use pleach_log::batch_paths::{attempt_folder, probe_folder};
 use pleach_log::database::SubmittedUnit;
 use pleach_system::state_folder::private_folder;
 
-use super::Dispatcher;
+use super::{Dispatcher, Trouble};
 use crate::attempt::AttemptContext;
 use crate::cluster::{UnitName, UnitOver};
 use crate::executor::LoopHandle;
@@ -38,16 +38,46 @@ pub(super) struct FollowedUnit {
     report: ReportReader,
     /// When it may be told the secrets next, or never again.
     pub(super) may_hear: Option<Instant>,
+    /// Since when the cluster has it, or is taken to have it.
+    pub(super) sent_at: Option<Instant>,
     /// How often the cluster did not name it, one time after the other.
     pub(super) misses: u32,
     /// What the cluster said when it was over there.
     pub(super) over: Option<UnitOver>,
+    /// Since when it is not in the queue any more.
+    pub(super) gone_at: Option<Instant>,
+    /// Its result, if that is there.
+    pub(super) arrival: Option<Arrival>,
     /// The machine that it is on, or was, as the cluster says it.
     pub(super) node: Option<String>,
     /// Whether it is not to begin after all, and is no worse for it.
     pub(super) is_taken_back: bool,
     /// What it brought when its machine was taken from it; why, the queue has yet to say.
     pub(super) brought: Option<LoopInput>,
+}
+
+/// A result that is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    pub(super) since: Instant,
+    /// When it is to be taken in; none while that is being done.
+    pub(super) due: Option<Instant>,
+}
+
+impl Arrival {
+    pub(super) fn now() -> Self {
+        let since = Instant::now();
+        let due = Some(since);
+        Self { since, due }
+    }
+
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.due.is_some_and(|due| due <= now)
+    }
+
+    pub(super) fn under_way(self) -> Self {
+        Self { due: None, ..self }
+    }
 }
 
 impl FollowedUnit {
@@ -68,8 +98,11 @@ impl FollowedUnit {
             copied: HashMap::new(),
             report: ReportReader::default(),
             may_hear: Some(Instant::now()),
+            sent_at: None,
             misses: 0,
             over: None,
+            gone_at: None,
+            arrival: None,
             node: None,
             is_taken_back: false,
             brought: None,
@@ -117,31 +150,27 @@ impl FollowedUnit {
         }
     }
 
-    /// Passes on that somebody wants it to stop; tells whether that is news.
-    fn pass_on(&mut self) -> bool {
-        let wanted = if self.handle.cancel.is_at_once() {
+    /// What somebody wants it to do.
+    pub(super) fn wanted(&self) -> Control {
+        if self.handle.cancel.is_at_once() {
             Control::StopAtOnce
         } else if self.handle.cancel.is_cancelled() || self.is_taken_back {
             Control::Stop
         } else {
             Control::Go
-        };
-        // Said again next time if it does not get there.
-        let is_news = wanted != self.said && self.folder.say(self.sent.unit, wanted).is_ok();
-        if is_news {
-            self.said = wanted;
         }
-        is_news
     }
 
-    /// Hears whether it lives, and copies what it wrote; tells whether its result is there.
-    pub(super) fn listen(&mut self, context: &AttemptContext) -> bool {
+    /// Hears whether it lives and whether its result is there, and copies what it wrote.
+    pub(super) fn listen(&mut self, context: &AttemptContext) {
         let place = self.place();
-        let news = place
-            .heartbeat()
-            .filter(|beat| beat.fence == self.sent.fence);
+        let news = match self.heartbeat {
+            None => place.heartbeat(),
+            Some(_) => place.next_heartbeat(),
+        };
+        let news = news.filter(|beat| beat.fence == self.sent.fence);
         let Some(news) = news.filter(|news| self.heartbeat.as_ref() != Some(news)) else {
-            return false;
+            return;
         };
         if self.heartbeat.is_none() {
             self.tell_where(&news.node);
@@ -164,9 +193,10 @@ impl FollowedUnit {
             self.tell_snapshot(place.live_bundle(news.live));
         }
         self.heard_at = Instant::now();
-        let is_done = news.phase == NodePhase::Done;
+        if news.phase == NodePhase::Done {
+            self.arrival = Some(Arrival::now());
+        }
         self.heartbeat = Some(news);
-        is_done
     }
 
     fn tell_where(&self, node: &str) {
@@ -212,29 +242,89 @@ impl FollowedUnit {
 
 impl Dispatcher {
     pub(super) fn follow_all(&mut self) {
-        let mut begun: HashMap<String, Vec<u32>> = HashMap::new();
-        let (mut done, mut hearing) = (Vec::new(), Vec::new());
+        if self.units.is_empty() || !self.can_read_share() {
+            return;
+        }
+        self.pass_on();
+        let mut begun: HashMap<String, HashSet<u32>> = HashMap::new();
+        let mut hearing = Vec::new();
         for (position, unit) in self.units.iter_mut().enumerate() {
-            self.wants_a_look |= unit.pass_on();
-            let listing = begun
-                .entry(unit.sent.submission.clone())
-                .or_insert_with(|| unit.folder.begun().unwrap_or_default());
-            if listing.contains(&unit.sent.unit) && unit.listen(&self.context) {
-                done.push(position);
+            let name = &unit.sent.submission;
+            if !begun.contains_key(name) {
+                let listed = unit.folder.begun().unwrap_or_default();
+                begun.insert(name.clone(), listed.into_iter().collect());
             }
+            if unit.arrival.is_some() || !begun[name].contains(&unit.sent.unit) {
+                continue;
+            }
+            unit.listen(&self.context);
             let phase = unit.heartbeat.as_ref().map(|beat| beat.phase);
             let may_hear = unit.may_hear.is_some_and(|when| when <= Instant::now());
             if phase == Some(NodePhase::Hearing) && may_hear {
                 hearing.push(position);
             }
         }
+        for (submission, listed) in &begun {
+            if !listed.is_empty() && self.is_unsent(submission) {
+                self.is_sent(submission);
+            }
+        }
         for position in hearing {
             self.say_secrets(position);
         }
-        for position in done.into_iter().rev() {
-            let unit = self.units.remove(position);
-            self.take(unit);
+        self.take_results();
+    }
+
+    /// Whether anything can be heard at all; if not, that says nothing of any unit.
+    fn can_read_share(&mut self) -> bool {
+        match fs::read_dir(&self.place.home) {
+            Ok(_) => {
+                self.troubles.remove(&Trouble::Share);
+                if std::mem::take(&mut self.is_share_gone) {
+                    let now = Instant::now();
+                    for unit in &mut self.units {
+                        unit.heard_at = now;
+                        unit.gone_at = unit.gone_at.map(|_| now);
+                        unit.arrival = unit.arrival.map(|arrival| Arrival {
+                            since: now,
+                            ..arrival
+                        });
+                    }
+                }
+                true
+            }
+            Err(error) => {
+                self.is_share_gone = true;
+                self.complain(Trouble::Share, "cannot be read", &error);
+                false
+            }
         }
+    }
+
+    /// Passes on what somebody wants units to do, at the cost of one for each submission.
+    fn pass_on(&mut self) {
+        let mut news: BTreeMap<String, Vec<(usize, Control)>> = BTreeMap::new();
+        for (position, unit) in self.units.iter().enumerate() {
+            let wanted = unit.wanted();
+            if wanted != unit.said {
+                let submission = unit.sent.submission.clone();
+                news.entry(submission).or_default().push((position, wanted));
+            }
+        }
+        for of_submission in news.values() {
+            let words = of_submission.iter();
+            let words = words.map(|(unit, wanted)| (self.units[*unit].sent.unit, *wanted));
+            let words: Vec<_> = words.collect();
+            let folder = &self.units[of_submission[0].0].folder;
+            // Said again next time if it does not get there.
+            if folder.say_all(&words).is_ok() {
+                for (unit, wanted) in of_submission {
+                    self.units[*unit].said = *wanted;
+                }
+                self.wants_a_look = true;
+            }
+        }
+        self.drop_what_was_never_sent();
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is left of an attempt whose machine is gone: the last that it brought over before.
 
+use pleach_domain::batch::AttemptEnding;
 use pleach_git::git::CommitId;
 
 use super::Dispatcher;
@@ -14,7 +15,9 @@ impl Dispatcher {
         let LoopInput::Finished(finished, _) = input else {
             return;
         };
-        if finished.kept.is_none() {
+        // What is built is all there is.
+        let is_built = matches!(finished.ending, AttemptEnding::Built { .. });
+        if finished.kept.is_none() && !is_built {
             finished.kept = self.last_state(unit);
         }
         if finished.spent.is_none() && finished.session.is_none() {

@@ -8,27 +8,36 @@ use pleach_engine::validate::RunEnding;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::pace::paced;
 
-use super::Dispatcher;
-use super::follow::FollowedUnit;
+use super::follow::{Arrival, FollowedUnit};
+use super::line::ClusterCall;
 use super::send::ended;
+use super::{Dispatcher, Trouble};
 use crate::cluster::{EndHow, SeenUnit, UnitName, UnitOver, UnitState};
 use crate::loop_input::LoopInput;
-use crate::spool::Control;
+use crate::spool::{Control, NodePace};
 
 /// A unit that the cluster does not name was not taken, once it was missed so often.
 const MOST_MISSES: u32 = 2;
 
-/// How much longer than its lease a machine is silent before nobody waits for it any more: it ends what it runs by its
-/// own clock.
-const BEYOND_LEASE: Duration = Duration::from_secs(30);
-
 /// The cluster is asked no more often than this, whatever happens.
 const LEAST: Duration = Duration::from_secs(2);
+
+/// What a node may take beyond its lease until nothing of a unit runs there.
+const BEYOND_LEASE: Duration = Duration::from_secs(30);
+
+/// How long it may take until the share shows that a unit began which the cluster says is over.
+const UNTIL_SHOWN: Duration = Duration::from_secs(10);
+
+/// After so long without a sign of life nothing of a unit runs any more.
+pub(super) fn silence(pace: &NodePace) -> Duration {
+    pace.lease + paced(BEYOND_LEASE)
+}
 
 impl Dispatcher {
     /// Asks the cluster, if it is time to.
     pub(super) fn look(&mut self) {
-        let pace = if self.wants_a_look {
+        let is_hurried = self.wants_a_look && !self.troubles.contains(&Trouble::Queue);
+        let pace = if is_hurried {
             LEAST
         } else {
             self.place.look.max(LEAST)
@@ -36,100 +45,174 @@ impl Dispatcher {
         let is_early = self
             .looked
             .is_some_and(|looked| looked.elapsed() < paced(pace));
-        if self.units.is_empty() || is_early {
+        if self.units.is_empty() || self.is_looking || is_early {
             return;
         }
         self.looked = Some(Instant::now());
-        // What cannot be asked now is asked the next time; what runs is heard from all the same.
-        let Ok(seen) = self.cluster.look() else {
-            return;
-        };
-        let seen = seen.into_iter().map(|unit| (unit.name.clone(), unit));
-        let seen: HashMap<UnitName, SeenUnit> = seen.collect();
-        self.take_out(&seen);
-        let unsent: Vec<bool> = self
-            .units
-            .iter()
-            .map(|unit| self.is_unsent(&unit.sent.submission))
+        self.is_looking = true;
+        self.wants_a_look = false;
+        self.call(ClusterCall::Look);
+    }
+
+    pub(super) fn take_in_seen(&mut self, asked: Instant, seen: Vec<SeenUnit>) {
+        self.looked = Some(Instant::now());
+        self.troubles.remove(&Trouble::Queue);
+        let mut seen_by_name: SeenByName = HashMap::new();
+        for unit in seen {
+            seen_by_name
+                .entry(unit.name.clone())
+                .or_default()
+                .push(unit);
+        }
+        let shown = seen_by_name
+            .keys()
+            .map(|name| name.submission.as_str())
             .collect();
-        let patience = self.place.pace.lease + paced(BEYOND_LEASE);
-        let mut gone = Vec::new();
-        for (position, (unit, is_unsent)) in self.units.iter_mut().zip(unsent).enumerate() {
-            let seen = seen.get(&unit.name());
+        self.take_in_shown(asked, &shown);
+        self.take_out(&seen_by_name);
+        let now = Instant::now();
+        for unit in &mut self.units {
+            let has_begun = unit.heartbeat.is_some();
+            let is_newer = unit.sent_at.is_none_or(|sent| sent > asked);
+            let seen = most_alive(seen_by_name.get(&unit.name()), has_begun);
             unit.node = seen.and_then(|seen| seen.node.clone()).or(unit.node.take());
             match seen.map(|seen| &seen.state) {
-                Some(UnitState::Waiting(_) | UnitState::Running) => unit.misses = 0,
-                Some(UnitState::Over(how)) => unit.over = Some(how.clone()),
-                None if is_unsent => unit.misses = 0,
-                None => unit.misses += 1,
+                Some(UnitState::Waiting(_) | UnitState::Running) => {
+                    (unit.misses, unit.over, unit.gone_at) = (0, None, None);
+                }
+                Some(UnitState::Over(how)) => {
+                    unit.over = Some(how.clone());
+                    unit.gone_at.get_or_insert(now);
+                }
+                None if is_newer => {}
+                None => {
+                    unit.misses += 1;
+                    if unit.misses >= MOST_MISSES {
+                        unit.gone_at.get_or_insert(now);
+                    }
+                }
             }
-            let is_unwanted = is_unsent && unit.said != Control::Go;
-            let is_gone = unit.over.is_some() || unit.misses >= MOST_MISSES || is_unwanted;
-            // It may live where the cluster does not see it; nobody else gets the task before that is sure to be over.
-            let is_silent = unit.is_waiting() || unit.heard_at.elapsed() > patience;
-            if is_gone && (is_silent || unit.brought.is_some()) {
-                gone.push(position);
-            }
-        }
-        for position in gone.into_iter().rev() {
-            let mut unit = self.units.remove(position);
-            // It may have said its last word since it was listened to.
-            if unit.brought.is_none() && unit.listen(&self.context) {
-                self.take(unit);
-                continue;
-            }
-            // Should it live after all, it hears that nobody wants what it does.
-            let _ = unit.folder.say(unit.sent.unit, Control::StopAtOnce);
-            crash_point(CrashPoint::UnitGivenUp);
-            self.blame_for(&unit);
-            let (attempt, run) = self.lost_how(&unit);
-            let mut input = match unit.brought.take() {
-                Some(brought) => ended_so(brought, attempt, run),
-                None => ended(&unit.work, attempt, run),
-            };
-            self.add_last_state(&unit, &mut input);
-            self.tell_end(unit, input);
         }
     }
 
-    /// Takes what is not wanted any more out of the queue, and ends at once what is to end at once.
-    fn take_out(&mut self, seen: &HashMap<UnitName, SeenUnit>) {
-        let state = |name: &UnitName| seen.get(name).map(|seen| &seen.state);
-        let unwanted = |control: Control, unit: &&FollowedUnit| unit.said == control;
-        let names = |control: Control| -> Vec<UnitName> {
-            let units = self.units.iter().filter(|unit| unwanted(control, unit));
-            let names = units.map(FollowedUnit::name);
-            names
-                .filter(|name| !matches!(state(name), None | Some(UnitState::Over(_))))
-                .collect()
+    /// Gives up what is neither in the queue nor heard from; nobody else gets a task before that is sure to be over.
+    pub(super) fn give_up_what_is_gone(&mut self) {
+        if self.is_share_gone {
+            return;
+        }
+        let silence = silence(&self.place.pace);
+        let is_lost = |unit: &FollowedUnit| {
+            let is_silent = match (&unit.heartbeat, unit.gone_at) {
+                (_, None) => false,
+                (Some(_), _) => unit.heard_at.elapsed() > silence,
+                // Nothing had begun that could be waited for.
+                (None, _) if unit.wanted() != Control::Go => true,
+                (None, Some(gone)) => gone.elapsed() > paced(UNTIL_SHOWN),
+            };
+            let is_evicted = unit.gone_at.is_some() && unit.brought.is_some();
+            is_evicted || is_silent && unit.arrival.is_none()
         };
-        let is_waiting = |name: &UnitName| matches!(state(name), Some(UnitState::Waiting(_)));
-        let mut waiting = names(Control::Stop);
-        waiting.retain(is_waiting);
-        let at_once = names(Control::StopAtOnce);
+        for position in positions(&self.units, is_lost).into_iter().rev() {
+            let unit = &mut self.units[position];
+            if unit.brought.is_none() && unit.place().has_result() {
+                // It was killed before it could say so.
+                unit.arrival = Some(Arrival::now());
+            } else {
+                self.give_up_unit(position);
+            }
+        }
+    }
+
+    /// What nobody wants any more and the cluster does not have needs no word of the cluster.
+    pub(super) fn drop_what_was_never_sent(&mut self) {
+        let is_over = |unit: &FollowedUnit| match unit.wanted() {
+            Control::Go => false,
+            Control::Stop => self.is_surely_unsent(&unit.sent.submission),
+            Control::StopAtOnce => self.is_unsent(&unit.sent.submission),
+        };
+        for position in positions(&self.units, is_over).into_iter().rev() {
+            self.give_up_unit(position);
+        }
+    }
+
+    fn give_up_unit(&mut self, position: usize) {
+        // Should it live after all, it hears that nobody wants what it does.
+        let unit = &self.units[position];
+        let _ = unit.folder.say(unit.sent.unit, Control::StopAtOnce);
+        crash_point(CrashPoint::UnitGivenUp);
+        self.blame_for(position);
+        let (attempt, run) = self.lost_how(position);
+        let unit = &mut self.units[position];
+        let mut input = match unit.brought.take() {
+            Some(brought) => ended_so(brought, attempt, run),
+            None => ended(&unit.work, attempt, run),
+        };
+        self.add_last_state(&self.units[position], &mut input);
+        self.tell_end(position, input);
+    }
+
+    /// Takes what is not wanted any more out of the queue, and ends at once what is to end at once.
+    fn take_out(&mut self, seen: &SeenByName) {
+        let unwanted = |control: Control, is_to_end: fn(&SeenUnit) -> bool| -> Vec<UnitName> {
+            let units = self.units.iter().filter(|unit| unit.said == control);
+            let mut names: Vec<UnitName> = units.map(FollowedUnit::name).collect();
+            names.retain(|name| seen.get(name).into_iter().flatten().any(is_to_end));
+            names
+        };
+        let waiting = unwanted(Control::Stop, |seen| {
+            matches!(seen.state, UnitState::Waiting(_))
+        });
+        let at_once = unwanted(Control::StopAtOnce, |seen| {
+            !matches!(seen.state, UnitState::Over(_))
+        });
         // Whoever waits to hear that all is over looks again soon.
         let is_evicted = self.units.iter().any(|unit| unit.brought.is_some());
-        self.wants_a_look = is_evicted || !waiting.is_empty() || !at_once.is_empty();
+        self.wants_a_look |= is_evicted || !waiting.is_empty() || !at_once.is_empty();
         for (names, how) in [(waiting, EndHow::IfItWaits), (at_once, EndHow::ForGood)] {
             if !names.is_empty() {
                 // Tried again at the next look.
-                let _ = self.cluster.end(&names, how);
+                self.call(ClusterCall::End(names, how));
             }
         }
     }
 }
 
+/// What the cluster says of each unit, which it may have been given twice.
+type SeenByName = HashMap<UnitName, Vec<SeenUnit>>;
+
+/// What counts of a unit that the cluster may have been given twice: one that waits cannot begin what another began.
+fn most_alive(seen: Option<&Vec<SeenUnit>>, has_begun: bool) -> Option<&SeenUnit> {
+    let rank = |seen: &&SeenUnit| match seen.state {
+        UnitState::Running => 2,
+        UnitState::Waiting(_) => 1,
+        UnitState::Over(_) => 0,
+    };
+    let is_waiting = |seen: &SeenUnit| matches!(seen.state, UnitState::Waiting(_));
+    let seen = seen.into_iter().flatten();
+    let counting = seen.filter(|seen| !has_begun || !is_waiting(seen));
+    counting.max_by_key(rank)
+}
+
+fn positions(units: &[FollowedUnit], is_one: impl Fn(&FollowedUnit) -> bool) -> Vec<usize> {
+    let units = units.iter().enumerate();
+    units
+        .filter_map(|(position, unit)| is_one(unit).then_some(position))
+        .collect()
+}
+
 impl Dispatcher {
     /// A machine on which a job ends without a word has failed, whatever it was to do.
-    fn blame_for(&mut self, unit: &FollowedUnit) {
+    fn blame_for(&mut self, position: usize) {
+        let unit = &self.units[position];
         if let (Some(UnitOver::Failed(why)), Some(node)) = (&unit.over, &unit.node) {
-            let (why, node) = (why.clone(), node.clone());
-            self.blame(&node, &why, &unit.handle);
+            let (why, node, handle) = (why.clone(), node.clone(), unit.handle.clone());
+            self.blame(&node, &why, &handle);
         }
     }
 
     /// How a unit ended that is gone.
-    fn lost_how(&mut self, unit: &FollowedUnit) -> (AttemptEnding, RunEnding) {
+    fn lost_how(&mut self, position: usize) -> (AttemptEnding, RunEnding) {
+        let unit = &self.units[position];
         let node = { unit.heartbeat.as_ref() }.map(|beat| &beat.node);
         let node = node.or(unit.node.as_ref());
         let node = node.map(|node| format!(" on {node}")).unwrap_or_default();
@@ -150,12 +233,13 @@ impl Dispatcher {
                 let why = format!("its job{node} was cancelled outside Pleach");
                 (AttemptEnding::Hopeless(why.clone()), why)
             }
-            Some(UnitOver::Failed(how) | UnitOver::Lost(how)) => {
-                return self.lost_endings(&unit.work, format!("lost{node}: {how}"));
-            }
-            None => {
-                return self
-                    .lost_endings(&unit.work, format!("lost{node}: it is not in the queue"));
+            over => {
+                let how = match over {
+                    Some(UnitOver::Failed(how) | UnitOver::Lost(how)) => how,
+                    _ => "it is not in the queue",
+                };
+                let (work, why) = (unit.work.clone(), format!("lost{node}: {how}"));
+                return self.lost_endings(&work, why);
             }
         };
         (attempt, RunEnding::Trouble(why))

@@ -1,8 +1,8 @@
 //! Gives the cluster what is new: noted first, then written, then submitted.
 
-use std::mem;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use pleach_domain::batch::AttemptEnding;
@@ -16,11 +16,11 @@ use pleach_system::text::causes::with_causes;
 use pleach_system::variables::is_allowed_to_all;
 
 use super::follow::FollowedUnit;
-use super::{Dispatcher, Errand};
+use super::line::ClusterCall;
+use super::{Dispatcher, Errand, Trouble};
 use crate::attempt::{Finished, ProbeEnded};
-use crate::cluster::{NodeCall, Submission};
+use crate::cluster::{ClusterError, Submission};
 use crate::loop_input::LoopInput;
-use crate::node_runner::HEAR;
 use crate::spool::{Orders, OrdersHead, PROTOCOL, SubmissionFolder, UnitOrder, UnitWork};
 use crate::unit_secrets::{SecretsRoute, UnitSecrets};
 
@@ -33,6 +33,51 @@ const MOST_LOST_TESTS: u32 = 6;
 /// How long the cluster is left alone when it takes nothing.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// How long it may take until a cluster shows what a dead process gave it.
+const BEFORE_IT_SHOWS: Duration = Duration::from_secs(10);
+
+/// What the cluster does not have yet, as far as is known.
+#[derive(Debug)]
+pub(super) struct UnsentSubmission {
+    name: String,
+    /// The machines that it must not be on, as long as there are others.
+    avoid: Vec<String>,
+    /// When it is tried next.
+    due: Instant,
+    /// How long it rests after the next failure.
+    pause: Duration,
+    step: SendingStep,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SendingStep {
+    /// The cluster does not have it.
+    Unsent,
+    /// The cluster was given it, and has not answered.
+    UnderWay,
+    /// The cluster may have taken it, whatever was heard; it is looked for by its name before it is tried again.
+    Doubtful,
+}
+
+impl UnsentSubmission {
+    fn new(name: String, avoid: Vec<String>, step: SendingStep, due: Instant) -> Self {
+        Self {
+            name,
+            avoid,
+            due,
+            pause: FIRST_PAUSE,
+            step,
+        }
+    }
+
+    /// Lets it rest, for longer each time.
+    fn rest(&mut self, step: SendingStep) {
+        self.step = step;
+        self.due = Instant::now() + paced(self.pause);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+}
 
 impl Dispatcher {
     pub(super) fn send_out(&mut self, errands: Vec<Errand>) {
@@ -56,73 +101,114 @@ impl Dispatcher {
             return;
         }
         crash_point(CrashPoint::SendingNoted);
-        let (folder, mut submission) = match self.write_orders(&errands, &sent) {
-            Ok(written) => written,
-            Err(why) => return self.give_up(errands, &why),
-        };
-        submission.avoid = avoid;
-        crash_point(CrashPoint::OrdersWritten);
-        for (Errand { work, handle, .. }, sent) in errands.into_iter().zip(sent) {
-            let unit = FollowedUnit::new(work, handle, sent, folder.clone());
+        let name = sent[0].submission.clone();
+        for (Errand { work, handle }, sent) in errands.into_iter().zip(sent) {
+            let folder = SubmissionFolder::at(self.place.home.join(&name));
+            let unit = FollowedUnit::new(work, handle, sent, folder);
             self.units.push(unit);
         }
-        self.submit(submission, FIRST_PAUSE, &inbox);
+        let unsent = UnsentSubmission::new(name, avoid, SendingStep::Unsent, Instant::now());
+        self.unsent.push(unsent);
     }
 
-    /// Tries once more what the cluster did not take, when it is time to.
+    /// Follows what another process sent, or was about to send.
+    pub(super) fn adopt(&mut self, errand: Errand, sent: SubmittedUnit) {
+        let folder = SubmissionFolder::at(self.place.home.join(&sent.submission));
+        let Errand { work, handle } = errand;
+        let mut unit = FollowedUnit::new(work, handle, sent, folder).going_on(&self.context);
+        let name = &unit.sent.submission;
+        let has_begun = unit.folder.begun().is_ok_and(|begun| !begun.is_empty());
+        if has_begun {
+            unit.sent_at = Some(Instant::now());
+        } else if !self.is_unsent(name) {
+            let due = Instant::now() + paced(BEFORE_IT_SHOWS);
+            let avoid = self.unfit.all().cloned().collect();
+            let unsent = UnsentSubmission::new(name.clone(), avoid, SendingStep::Doubtful, due);
+            self.unsent.push(unsent);
+        }
+        self.units.push(unit);
+    }
+
+    /// Gives the cluster what it does not have yet, when it is time to.
     pub(super) fn send_again(&mut self) {
+        let mut unsent = std::mem::take(&mut self.unsent);
+        unsent.retain(|unsent| self.has_unit_of(&unsent.name));
         let now = Instant::now();
-        let is_due = |unsent: &mut UnsentSubmission| unsent.due <= now;
-        let due: Vec<_> = self.unsent.extract_if(.., is_due).collect();
-        for UnsentSubmission {
-            submission,
-            pause,
-            inbox,
-            ..
-        } in due
-        {
-            let is_wanted = |unit: &FollowedUnit| unit.sent.submission == submission.name;
-            if !self.units.iter().any(is_wanted) {
-                continue;
+        for unsent in unsent.iter_mut().filter(|unsent| unsent.due <= now) {
+            match unsent.step {
+                SendingStep::UnderWay => {}
+                SendingStep::Doubtful => self.wants_a_look = true,
+                SendingStep::Unsent => match self.write_out(&unsent.name) {
+                    Ok(mut submission) => {
+                        submission.avoid.clone_from(&unsent.avoid);
+                        self.troubles.remove(&Trouble::Orders);
+                        crash_point(CrashPoint::OrdersWritten);
+                        unsent.step = SendingStep::UnderWay;
+                        self.call(ClusterCall::Submit(submission));
+                    }
+                    Err(error) => {
+                        unsent.rest(SendingStep::Unsent);
+                        self.complain(Trouble::Orders, "takes no orders", &*error);
+                    }
+                },
             }
-            // It may have been taken although it was said that it was not.
-            let seen = self.cluster.look().unwrap_or_default();
-            let is_taken = seen
-                .iter()
-                .any(|unit| unit.name.submission == submission.name);
-            if !is_taken {
-                let longer = (pause * 2).min(LONGEST_PAUSE);
-                self.submit(submission, longer, &inbox);
+        }
+        self.unsent = unsent;
+    }
+
+    pub(super) fn take_in_submitted(&mut self, submission: &str, taken: Result<(), ClusterError>) {
+        match taken {
+            Ok(()) => self.is_sent(submission),
+            Err(error) => {
+                self.complain(Trouble::Submitting, "takes no more for now", &error);
+                let is_it = |unsent: &&mut UnsentSubmission| unsent.name == submission;
+                if let Some(unsent) = self.unsent.iter_mut().find(is_it) {
+                    unsent.rest(SendingStep::Doubtful);
+                }
             }
+        }
+    }
+
+    /// Whatever the cluster shows was sent; what it does not show long after is sent once more.
+    pub(super) fn take_in_shown(&mut self, asked: Instant, shown: &HashSet<&str>) {
+        for unsent in &mut self.unsent {
+            if unsent.step == SendingStep::Doubtful && asked >= unsent.due {
+                unsent.step = SendingStep::Unsent;
+            }
+        }
+        for submission in shown {
+            self.is_sent(submission);
+        }
+    }
+
+    /// The cluster has a submission.
+    pub(super) fn is_sent(&mut self, submission: &str) {
+        self.unsent.retain(|unsent| unsent.name != submission);
+        if self.unsent.is_empty() {
+            self.troubles.remove(&Trouble::Submitting);
+        }
+        let now = Instant::now();
+        let units = self.units.iter_mut();
+        let of_it = units.filter(|unit| unit.sent.submission == submission);
+        for unit in of_it {
+            unit.sent_at.get_or_insert(now);
         }
     }
 
     pub(super) fn is_unsent(&self, submission: &str) -> bool {
         let mut unsent = self.unsent.iter();
-        unsent.any(|unsent| unsent.submission.name == submission)
+        unsent.any(|unsent| unsent.name == submission)
     }
 
-    fn submit(&mut self, mut submission: Submission, pause: Duration, inbox: &Sender<LoopInput>) {
-        let mut submitted = self.cluster.submit(&submission);
-        if submitted.is_err() && !mem::take(&mut submission.avoid).is_empty() {
-            // There may be no others.
-            submitted = self.cluster.submit(&submission);
-        }
-        match submitted {
-            Ok(()) => crash_point(CrashPoint::SubmissionSent),
-            Err(error) => {
-                let why = with_causes(&error);
-                let name = self.cluster.name();
-                let note = format!("{name} takes no more for now: {why}");
-                let _ = inbox.send(LoopInput::Noted(note));
-                self.unsent.push(UnsentSubmission {
-                    submission,
-                    due: Instant::now() + paced(pause),
-                    pause,
-                    inbox: inbox.clone(),
-                });
-            }
-        }
+    /// Whether it is sure that the cluster does not have a submission.
+    pub(super) fn is_surely_unsent(&self, submission: &str) -> bool {
+        let mut unsent = self.unsent.iter();
+        unsent.any(|unsent| unsent.name == submission && unsent.step == SendingStep::Unsent)
+    }
+
+    fn has_unit_of(&self, submission: &str) -> bool {
+        let mut units = self.units.iter();
+        units.any(|unit| unit.sent.submission == submission)
     }
 
     fn name_all(&self, errands: &[Errand]) -> std::io::Result<Vec<SubmittedUnit>> {
@@ -132,7 +218,7 @@ impl Dispatcher {
             Ok(SubmittedUnit {
                 whose: errand.handle.whose.clone(),
                 fence: fresh_nonce()?,
-                cluster: self.cluster.name().to_owned(),
+                cluster: self.cluster_name.to_owned(),
                 submission: submission.clone(),
                 unit,
             })
@@ -140,28 +226,44 @@ impl Dispatcher {
         (1..).zip(errands).map(name).collect()
     }
 
+    /// Writes the orders of a submission, unless that was done, and says what the cluster is to be given.
+    fn write_out(&self, name: &str) -> Result<Submission, Box<dyn std::error::Error>> {
+        let units = self.units.iter();
+        let units: Vec<_> = units.filter(|unit| unit.sent.submission == name).collect();
+        let folder = SubmissionFolder::at(self.place.home.join(name));
+        let program = self.place.bring_program(&self.context)?;
+        if !folder.has_orders() {
+            self.write_orders(&folder, &units)?;
+        }
+        let settings = &self.context.settings;
+        let last = units.iter().map(|unit| unit.sent.unit).max();
+        Ok(Submission {
+            folder: folder.path().to_owned(),
+            units: last.unwrap_or_default(),
+            program,
+            // The setup may take as long as what comes after it.
+            time: settings.timeout.max(settings.validate_timeout) * 2 + settings.grace,
+            avoid: Vec::new(),
+            name: name.to_owned(),
+        })
+    }
+
     fn write_orders(
         &self,
-        errands: &[Errand],
-        sent: &[SubmittedUnit],
-    ) -> Result<(SubmissionFolder, Submission), String> {
-        let order = |(errand, sent): (&Errand, &SubmittedUnit)| UnitOrder {
-            unit: sent.unit,
-            fence: sent.fence.clone(),
-            work: errand.work.clone(),
-        };
-        let units: Vec<UnitOrder> = errands.iter().zip(sent).map(order).collect();
+        folder: &SubmissionFolder,
+        units: &[&FollowedUnit],
+    ) -> Result<(), Box<dyn std::error::Error>> {
         let secrets = UnitSecrets::of(&self.context);
         let included = &self.context.included;
         let route = self.place.secrets.wanted(&secrets.variables, included);
         let commits = units.iter().flat_map(|unit| unit.work.commits());
-        let commits: Vec<_> = commits.cloned().collect();
-        let lent = self.context.store.lend(&self.place.depot, &commits);
+        let commits: BTreeSet<_> = commits.cloned().collect();
+        let commits: Vec<_> = commits.into_iter().collect();
         let head = OrdersHead {
             protocol: PROTOCOL,
             batch: self.context.number,
             project_name: self.place.project.clone(),
-            project: lent.map_err(|error| with_causes(&error))?,
+            project: self.context.store.lend(&self.place.depot, &commits)?,
             settings: self.context.settings.clone(),
             env: harmless_variables(),
             secrets: route,
@@ -170,27 +272,19 @@ impl Dispatcher {
             closed: self.closed(),
             min_free_disk: self.place.min_free_disk,
         };
-        let name = sent[0].submission.clone();
-        let orders = Orders { head, units };
-        let folder = SubmissionFolder::create(self.place.home.join(&name), &orders);
-        let unwritable = |error| format!("could not write to the share: {error}");
-        let folder = folder.map_err(unwritable)?;
         if route == SecretsRoute::File {
             let text = secrets.text();
-            let mut all = sent.iter().map(|sent| folder.put_secrets(sent.unit, &text));
-            all.try_for_each(|put| put.map_err(unwritable))?;
+            for unit in units {
+                folder.put_secrets(unit.sent.unit, &text)?;
+            }
         }
-        let settings = &self.context.settings;
-        let submission = Submission {
-            folder: folder.path().to_owned(),
-            units: u32::try_from(sent.len()).unwrap_or(u32::MAX),
-            program: self.place.program.clone(),
-            // The setup may take as long as what comes after it.
-            time: settings.timeout.max(settings.validate_timeout) * 2 + settings.grace,
-            avoid: Vec::new(),
-            name,
+        let order = |unit: &&FollowedUnit| UnitOrder {
+            unit: unit.sent.unit,
+            fence: unit.sent.fence.clone(),
+            work: unit.work.clone(),
         };
-        Ok((folder, submission))
+        let units = units.iter().map(order).collect();
+        Ok(folder.write(&Orders { head, units })?)
     }
 }
 
@@ -203,37 +297,33 @@ impl Dispatcher {
         let all = share.into_iter().chain(context.store.users_folders());
         all.chain(ours).map(StoredPath).collect()
     }
-}
 
-/// What the cluster did not take, and when it is asked again.
-#[derive(Debug)]
-pub(super) struct UnsentSubmission {
-    submission: Submission,
-    due: Instant,
-    pause: Duration,
-    inbox: Sender<LoopInput>,
-}
-
-impl Dispatcher {
-    /// Says the secrets to a unit that waits for them; an error is told once, and it is tried again.
+    /// Says the secrets to a unit that waits for them; if they do not get there, it is tried again.
     pub(super) fn say_secrets(&mut self, unit: usize) {
         let text = UnitSecrets::of(&self.context).text();
         let unit = &mut self.units[unit];
-        let said = self.cluster.say(
-            &unit.name(),
-            &NodeCall {
-                program: &self.place.program,
-                words: &[HEAR, &unit.sent.fence],
-                input: &text,
-            },
-        );
-        unit.may_hear = said.is_err().then(|| Instant::now() + paced(FIRST_PAUSE));
-        if let Err(error) = said
-            && !std::mem::replace(&mut self.has_complained, true)
-        {
-            let why = with_causes(&error);
-            let note = format!("could not send secrets to a node: {why}; trying again");
-            unit.handle.tell(LoopInput::Noted(note));
+        unit.may_hear = None;
+        let call = ClusterCall::SaySecrets {
+            unit: unit.name(),
+            fence: unit.sent.fence.clone(),
+            program: self.place.program.clone(),
+            text,
+        };
+        self.call(call);
+    }
+
+    pub(super) fn take_in_said(&mut self, fence: &str, said: Result<(), ClusterError>) {
+        match said {
+            Ok(()) => {
+                self.troubles.remove(&Trouble::Secrets);
+            }
+            Err(error) => {
+                self.complain(Trouble::Secrets, "hears no secrets", &error);
+                let is_it = |unit: &&mut FollowedUnit| unit.sent.fence == fence;
+                if let Some(unit) = self.units.iter_mut().find(is_it) {
+                    unit.may_hear = Some(Instant::now() + paced(FIRST_PAUSE));
+                }
+            }
         }
     }
 }
@@ -241,7 +331,7 @@ impl Dispatcher {
 impl Dispatcher {
     /// What was not sent is lost, and tried again as what was lost with a machine.
     fn give_up(&mut self, errands: Vec<Errand>, why: &str) {
-        for Errand { work, handle, .. } in errands {
+        for Errand { work, handle } in errands {
             let input = self.lost(&work, why);
             handle.tell(input);
         }

@@ -66,7 +66,7 @@ impl Dispatcher {
     /// Notes that a unit could not be done on a machine.
     pub(super) fn blame(&mut self, node: &str, why: &str, handle: &LoopHandle) {
         if self.unfit.blame(node) {
-            let name = self.cluster.name();
+            let name = self.cluster_name;
             let avoided = format!(
                 "{name}: avoiding node {node} from now on: {MOST_FAILURES} units failed there ({why})"
             );

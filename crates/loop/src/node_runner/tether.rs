@@ -76,8 +76,10 @@ impl Tether {
         watch_over(node.cancel.clone(), Arc::clone(&reached), pace.lease);
         let thread = thread::Builder::new().spawn(move || {
             loop {
+                // The owner counts from the beat at the latest, and what follows it may take long.
+                let began = since_boot();
                 if line.keep_up().is_ok() {
-                    *reached.lock().unwrap_or_else(PoisonError::into_inner) = since_boot();
+                    *reached.lock().unwrap_or_else(PoisonError::into_inner) = began;
                 }
                 match asked.recv_timeout(pace.beat) {
                     Ok(Asked::Flush(done)) => {

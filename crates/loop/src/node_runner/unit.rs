@@ -9,6 +9,7 @@ use pleach_engine::worktree_programs::AttemptObserver;
 use pleach_git::git::{Git, Store};
 use pleach_git::worktree::{Included, finish_removals};
 use pleach_log::batch_paths::{attempt_folder, probe_folder};
+use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::files::stored_path::StoredPath;
 use pleach_system::machine::free_disk;
 use pleach_system::process::{Cancel, Eviction, ProcessIdentity};
@@ -101,6 +102,7 @@ impl Node {
     fn work_and_tell(&self) -> io::Result<()> {
         let live = LastSnapshot::default();
         let tether = Tether::begin(self, &live)?;
+        crash_point(CrashPoint::NodeRunBegan);
         let word = self.submission.heard(self.order.unit);
         let is_wanted = !matches!(word, Ok(Control::Stop | Control::StopAtOnce));
         let (ended, bundle) = match &self.order.work {
@@ -125,6 +127,7 @@ impl Node {
         if let Some(bundle) = &bundle {
             until_taken(pause, || self.place.put_bundle(bundle))?;
         }
+        crash_point(CrashPoint::WorkBundled);
         let result = UnitResult {
             fence: self.order.fence.clone(),
             node: self.host.clone(),
@@ -133,6 +136,7 @@ impl Node {
             was_evicted: self.eviction.is_asked(),
         };
         until_taken(pause, || self.place.put_result(&result))?;
+        crash_point(CrashPoint::ResultWritten);
         until_taken(pause, || tether.finish())?;
         tether.end()
     }

@@ -1,18 +1,22 @@
 //! The same batch on a cluster: a real Slurm of two nodes, and processes that stand in for one.
 
+mod killed;
 mod lost;
 mod nodes;
+mod queue;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use pleach_system::crash_point::{CrashPoint, DIE_AT};
 use pleach_system::pace::PACE;
-use pleach_testkit::SlurmCluster;
+use pleach_testkit::{SlurmCluster, gate_or_night};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::scene::{Running, Scene, Story, make_pipe};
+
+pub(crate) use killed::steps;
 
 /// Settings for a cluster whose share is beside the repository.
 const ON_CLUSTER: &str = "retries = 0
@@ -27,17 +31,9 @@ cluster.look = \"10s\"
 /// woven long before.
 const TASKS: &str = "1, 2, 3 1, 4 1 2, 5, 6 5, 7, 8 7, 9, 10 9, 11, 12 11";
 
+/// The task that collides is the last one.
 const AGENT: &str = "echo \"task $PLEACH_TASK\"; cat file-* 2>/dev/null | sort > file-$PLEACH_TASK; \
-                     echo $PLEACH_TASK >> file-$PLEACH_TASK; case $PLEACH_TASK in 1|12) echo $PLEACH_TASK > same;; esac";
-
-/// The steps that only a batch on a cluster comes by.
-pub(crate) const STEPS: [CrashPoint; 5] = [
-    CrashPoint::SendingNoted,
-    CrashPoint::OrdersWritten,
-    CrashPoint::SubmissionSent,
-    CrashPoint::WorkFetched,
-    CrashPoint::UnitGivenUp,
-];
+                     echo $PLEACH_TASK >> file-$PLEACH_TASK; case $PLEACH_TASK in 1|12|50) echo $PLEACH_TASK > same;; esac";
 
 /// What stands behind `where = \"slurm\"`.
 enum Behind<'a> {
@@ -62,6 +58,22 @@ impl Behind<'_> {
 
     fn start(&self, scene: &Scene) -> Running {
         Running::start(&mut self.run(scene, &["run", "--yes"]))
+    }
+}
+
+/// Says what a check has shown, for whoever reads the night's summary.
+#[expect(clippy::print_stdout, reason = "the night collects these lines")]
+fn tell(check: u32, figure: &str) {
+    println!("check {check}: {figure}");
+}
+
+/// Waits for something that comes soon.
+#[track_caller]
+fn await_that(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it took too long until {what}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -115,25 +127,53 @@ fn work(scene: &Scene) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn same_as_here(behind: &Behind<'_>) {
-    let tests = "validate = \"echo on node ${PLEACH_NODE-none}\"";
-    let settings = format!("retries = 0\nland = \"none\"\n{tests}");
-    let here = Scene::of(TASKS, &settings, AGENT);
-    let told_here = here.story(&[]);
-    let there = Scene::of(TASKS, &format!("{tests}\n{ON_CLUSTER}"), AGENT);
+/// What a batch of these tasks comes to, as events, and as what it wove.
+fn outcome(behind: Option<&Behind<'_>>, tasks: &str) -> (Story, String) {
+    // One of fifty is found guilty by the tests.
+    let tests = "validate = \"[ ! -e file-25 ] && echo on node ${PLEACH_NODE-none}\"";
+    let Some(behind) = behind else {
+        let here = Scene::of(
+            tasks,
+            &format!("retries = 0\nland = \"none\"\n{tests}"),
+            AGENT,
+        );
+        return (here.story(&[]), work(&here));
+    };
+    let there = Scene::of(tasks, &format!("{tests}\n{ON_CLUSTER}"), AGENT);
     let told = behind.start(&there).story();
-    assert_eq!(told.outcomes(), told_here.outcomes(), "{}", told.err);
-    assert!(
-        told.outcomes().ends_with("12:conflicted"),
-        "{}",
-        told.outcomes()
-    );
-    assert_eq!(work(&there), work(&here));
-    assert_eq!(told.told("batch:task:placed").len(), 12);
     let log = crate::pleach(there.repo.path(), &there.home(), &["logs", "1", "4"]);
     assert!(log.out.contains("task 4"), "{}{}", log.out, log.err);
-    assert_eq!(told.summary()["proved"], told_here.summary()["proved"]);
     check_tidy(&there);
+    let work = work(&there);
+    (told, work)
+}
+
+fn same_as_here(behind: &Behind<'_>) {
+    let tasks = gate_or_night(TASKS.to_owned(), fifty_tasks());
+    let (told_here, tree_at_home) = outcome(None, &tasks);
+    let (told, tree_of_nodes) = outcome(Some(behind), &tasks);
+    assert_eq!(told.outcomes(), told_here.outcomes(), "{}", told.err);
+    let last = gate_or_night("12:conflicted", "50:conflicted");
+    assert!(told.outcomes().ends_with(last), "{}", told.outcomes());
+    assert_eq!(tree_of_nodes, tree_at_home);
+    assert_eq!(told.summary()["proved"], told_here.summary()["proved"]);
+    let count = told.summary()["tasks"].as_array().unwrap().len();
+    assert_eq!(told.told("batch:task:placed").len(), count);
+    tell(
+        1,
+        &format!("{count} tasks end as they do here, with the same tree"),
+    );
+}
+
+/// Fifty tasks with forty edges; the last one collides with the first, and 12 does not, which needs it.
+fn fifty_tasks() -> String {
+    let task = |task: u32| match task {
+        ..=10 => task.to_string(),
+        12 => "12 1".to_owned(),
+        _ => format!("{task} {}", task - 10),
+    };
+    let tasks: Vec<String> = (1..=50).map(task).collect();
+    tasks.join(", ")
 }
 
 #[test]
@@ -154,21 +194,22 @@ fn what_runs_goes_on_when_its_owner_is_killed_and_is_taken_up() {
     let scene = Scene::of(
         "1, 2 1",
         ON_CLUSTER,
-        "echo x >> 'BESIDE/began'; read line < 'BESIDE/gate'; echo $PLEACH_TASK > file-$PLEACH_TASK",
+        "echo x >> 'BESIDE/began'; read line < 'BESIDE/gate-'$PLEACH_TASK; echo $PLEACH_TASK > file-$PLEACH_TASK",
     );
-    let gate = scene.repo.beside("gate");
-    make_pipe(&gate);
+    let gates = ["gate-1", "gate-2"].map(|gate| scene.repo.beside(gate));
+    for gate in &gates {
+        make_pipe(gate);
+    }
     let mut run = behind.start(&scene);
     run.wait_for("batch:task:placed");
     run.signal(Signal::KILL);
     drop(run);
     // It ends while nobody owns its batch.
     let open = |gate: &Path| fs::File::options().write(true).open(gate).map(drop);
-    open(&gate).unwrap();
+    open(&gates[0]).unwrap();
     let mut again = Running::start(&mut behind.run(&scene, &["resume", "1"]));
-    // By then nobody but the second agent can hold the other end.
     again.wait_for("batch:task:placed");
-    open(&gate).unwrap();
+    open(&gates[1]).unwrap();
     let told = again.story();
     told.check(0, "1:merged 2:merged");
     assert_eq!(told.attempts(), "1:1 2:1");
@@ -192,50 +233,6 @@ fn a_unit_whose_machine_fails_is_done_again_and_counts_as_no_failure() {
     scene.check_nobody_is_left();
 }
 
-#[test]
-fn an_owner_that_dies_at_any_step_loses_nothing_and_does_nothing_twice() {
-    std::thread::scope(|scope| {
-        for step in STEPS {
-            scope.spawn(move || dies_at(step));
-        }
-    });
-}
-
-fn dies_at(step: CrashPoint) {
-    let behind = Behind::StandIn;
-    let is_lost = step == CrashPoint::UnitGivenUp;
-    // One that gives a unit up has lost its node before.
-    let waits = if is_lost {
-        "[ $PLEACH_TASK-$PLEACH_ATTEMPT != 1-1 ] || sleep 600;"
-    } else {
-        ""
-    };
-    let shell = format!("echo x >> 'BESIDE/began'; {waits} echo $PLEACH_TASK > file-$PLEACH_TASK");
-    let scene = Scene::of("1, 2 1", ON_CLUSTER, &shell);
-    let mut run = behind.run(&scene, &["run", "--yes"]);
-    let mut run = Running::start(run.env(DIE_AT, format!("{step:?}:1")));
-    if is_lost {
-        run.wait_for("batch:task:placed");
-        kill_runner(&scene);
-    }
-    assert_eq!(run.answer().code, -1, "{step:?} is never reached");
-    let told = Running::start(&mut behind.run(&scene, &["resume", "1"])).story();
-    told.check(0, "1:merged 2:merged");
-    let began = scene.trace("began").split_whitespace().count();
-    let attempts = told.attempts();
-    let attempts: usize = attempts
-        .split(' ')
-        .map(|of| of[2..].parse::<usize>().unwrap())
-        .sum();
-    // What was noted and never sent was no attempt of anybody's.
-    assert!(
-        (2..=attempts).contains(&began),
-        "{step:?}: {began} agents, {}",
-        told.attempts()
-    );
-    check_tidy(&scene);
-}
-
 /// Six tasks that wait for a file on their first attempt; returns when all are at work, four on the first node and two
 /// on the second.
 fn six_at_work(cluster: &SlurmCluster) -> (Scene, Running) {
@@ -247,6 +244,9 @@ fn six_at_work(cluster: &SlurmCluster) -> (Scene, Running) {
     for _ in 0..6 {
         run.wait_for("batch:task:placed");
     }
+    // Nobody holds anything by then that those on the other node wait for, who have the same disk.
+    let agents = || scene.trace("began").split_whitespace().count();
+    await_that("six agents are at work", || agents() == 6);
     assert_eq!((cluster.running_on(1), cluster.running_on(2)), (4, 2));
     (scene, run)
 }
@@ -263,25 +263,39 @@ fn check_two_were_lost(told: &Story) {
 
 #[test]
 fn units_of_a_node_that_loses_its_power_are_done_again_on_another() {
-    let mut cluster = SlurmCluster::start(2);
-    let (scene, run) = six_at_work(&cluster);
-    cluster.kill_node(2);
-    fs::write(scene.repo.beside("go"), "").unwrap();
-    check_two_were_lost(&run.story());
-    check_tidy(&scene);
+    let rounds = gate_or_night(1, 10);
+    for _ in 0..rounds {
+        let mut cluster = SlurmCluster::start(2);
+        let (scene, run) = six_at_work(&cluster);
+        cluster.kill_node(2);
+        fs::write(scene.repo.beside("go"), "").unwrap();
+        check_two_were_lost(&run.story());
+        check_tidy(&scene);
+    }
+    tell(
+        4,
+        &format!("{rounds} nodes that died, each unit done again once"),
+    );
 }
 
 #[test]
 fn what_a_node_brings_that_comes_back_late_is_refused_and_what_runs_there_ends() {
-    let mut cluster = SlurmCluster::start(2);
-    let (scene, run) = six_at_work(&cluster);
-    let frozen = cluster.freeze_node(2);
-    fs::write(scene.repo.beside("go"), "").unwrap();
-    check_two_were_lost(&run.story());
-    let before = scene.repo.git(&["rev-parse", "pleach/batch-1"]);
-    frozen.thaw();
-    assert_eq!(scene.repo.git(&["rev-parse", "pleach/batch-1"]), before);
-    assert_eq!(submissions(&scene), Vec::<PathBuf>::new());
+    let rounds = gate_or_night(1, 20);
+    for _ in 0..rounds {
+        let mut cluster = SlurmCluster::start(2);
+        let (scene, run) = six_at_work(&cluster);
+        let frozen = cluster.freeze_node(2);
+        fs::write(scene.repo.beside("go"), "").unwrap();
+        check_two_were_lost(&run.story());
+        let before = scene.repo.git(&["rev-parse", "pleach/batch-1"]);
+        frozen.thaw();
+        assert_eq!(scene.repo.git(&["rev-parse", "pleach/batch-1"]), before);
+        assert_eq!(submissions(&scene), Vec::<PathBuf>::new());
+    }
+    tell(
+        5,
+        &format!("{rounds} nodes that came back late, nothing of theirs taken"),
+    );
 }
 
 #[test]
@@ -293,6 +307,13 @@ fn a_node_that_nobody_but_its_owner_can_reach_goes_on_and_is_believed() {
     let told = run.story();
     told.check(0, "1:merged 2:merged 3:merged 4:merged 5:merged 6:merged");
     assert_eq!(told.attempts(), "1:1 2:1 3:1 4:1 5:1 6:1");
+}
+
+/// Has the agent of a scene get a variable of ours.
+fn pass_on(scene: &Scene, name: &str) {
+    let config = fs::read_to_string(scene.repo.path().join("pleach.toml")).unwrap();
+    let config = format!("{config}env = [\"{name}\"]\n");
+    scene.repo.write("pleach.toml", config);
 }
 
 /// Whether a secret stands in a file below a folder.
@@ -316,10 +337,7 @@ fn keeps_secrets(behind: &Behind<'_>, also: &[PathBuf]) {
     let shell =
         "printf %s \"$CANARY\" | wc -c > length; env > /dev/null; echo \"my key is $CANARY\"";
     let scene = Scene::of("1", ON_CLUSTER, shell);
-    let config = fs::read_to_string(scene.repo.path().join("pleach.toml")).unwrap();
-    scene
-        .repo
-        .write("pleach.toml", format!("{config}env = [\"CANARY\"]\n"));
+    pass_on(&scene, "CANARY");
     let mut run = behind.run(&scene, &["run", "--yes"]);
     let told = Running::start(run.env("CANARY", secret)).story();
     told.check(0, "1:merged");
@@ -350,35 +368,4 @@ fn slurm_writes_no_secret_anywhere() {
     let cluster = SlurmCluster::start(1);
     let own = cluster.conf().parent().unwrap().to_owned();
     keeps_secrets(&Behind::Slurm(&cluster), &[own]);
-}
-
-/// Cancels a batch that has eight units under way and more in the queue.
-fn cancelled(behind: &Behind<'_>) -> (Scene, Story) {
-    let tasks: Vec<String> = (1..=20).map(|task| task.to_string()).collect();
-    let settings = format!("max_parallel = 20\n{ON_CLUSTER}");
-    let scene = Scene::of(
-        &tasks.join(", "),
-        &settings,
-        "echo half > half-$PLEACH_TASK; sleep 600",
-    );
-    let mut run = behind.start(&scene);
-    run.wait_for("batch:task:placed");
-    let mut cancel = crate::command(scene.repo.path(), &scene.home(), &["cancel", "1"]);
-    assert!(cancel.output().unwrap().status.success());
-    let told = run.story();
-    (scene, told)
-}
-
-#[test]
-fn a_cancelled_batch_leaves_nothing_in_the_queue_and_keeps_what_ran() {
-    let cluster = SlurmCluster::start(2);
-    let (scene, told) = cancelled(&Behind::Slurm(&cluster));
-    assert_eq!(told.status(), "cancelled", "{}", told.err);
-    cluster.await_empty_queue();
-    check_tidy(&scene);
-    let store = format!("--git-dir={}", scene.store().display());
-    let kept = scene
-        .repo
-        .git(&[&store, "for-each-ref", "refs/pleach/keep/"]);
-    assert!(!kept.is_empty());
 }

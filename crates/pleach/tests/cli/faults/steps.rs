@@ -176,7 +176,7 @@ macro_rules! deaths {
             let elsewhere = [
                 &crate::landing::STEPS[..],
                 &crate::recycling::STEPS[..],
-                &crate::cluster::STEPS[..],
+                &crate::cluster::steps()[..],
             ]
             .concat();
             let here = ALL.iter().filter(|step| !elsewhere.contains(step));

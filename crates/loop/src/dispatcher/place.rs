@@ -1,0 +1,130 @@
+//! Where submissions go, and what has to be there before anything is sent.
+//!
+//! Knows nothing of the cluster.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pleach_engine::batch_record::{BatchRecord, ClusterSettings};
+use pleach_engine::run::RunError;
+use pleach_log::batch_paths::project_name;
+use pleach_system::pace::paced;
+use pleach_system::state_folder::{StateFolder, private_folder};
+use pleach_system::text::hash::hash;
+
+use crate::attempt::AttemptContext;
+use crate::spool::NodePace;
+use crate::unit_secrets::SecretsRoute;
+
+/// How often a node says that it lives.
+const BEAT: Duration = Duration::from_secs(5);
+
+/// How often a node looks what its agent has made, where the radar does not say it.
+const SNAPSHOT: Duration = Duration::from_mins(1);
+
+/// The folder of the programs of all builds, on the share.
+const PROGRAMS: &str = "bin";
+
+/// Where submissions go, and how they are followed.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterPlace {
+    /// The folder of all submissions of this installation, on the share.
+    pub(crate) home: PathBuf,
+    /// The git folder whose objects nodes borrow.
+    pub(crate) depot: PathBuf,
+    /// Our own program, where nodes find it.
+    pub(crate) program: PathBuf,
+    /// The folder on the nodes' own disks.
+    pub(crate) scratch: PathBuf,
+    pub(crate) project: String,
+    /// How often the cluster is asked.
+    pub(crate) look: Duration,
+    pub(crate) pace: NodePace,
+    /// How nodes come by what orders do not hold.
+    pub(crate) secrets: SecretsRoute,
+    /// How much room a node's own disk must have.
+    pub(crate) min_free_disk: u64,
+}
+
+impl ClusterPlace {
+    /// Makes what has to be there before anything is sent: the folder of submissions, and our program.
+    pub(crate) fn prepare(
+        settings: &ClusterSettings,
+        record: &BatchRecord,
+        context: &AttemptContext,
+    ) -> Result<Self, RunError> {
+        let share = &settings.share;
+        let home = share.join(home_name(&context.state));
+        let failed = RunError::io("prepare the share");
+        let made = private_folder(&home).map_err(io::Error::other);
+        let program = made.and_then(|()| bring_program(&context.wrapper, &share.join(PROGRAMS)));
+        let project = project_name(&context.store);
+        Ok(Self {
+            home,
+            depot: share.join(&project).join("depot.git"),
+            program: program.map_err(failed)?,
+            scratch: PathBuf::from(&settings.scratch),
+            project,
+            look: settings.look,
+            pace: NodePace {
+                beat: paced(BEAT),
+                lease: paced(settings.lease),
+                snapshot: paced(record.radar.unwrap_or(SNAPSHOT)),
+            },
+            secrets: SecretsRoute::Channel,
+            min_free_disk: record.min_free_disk,
+        })
+    }
+
+    /// Brings our program once more, should somebody have cleared it away.
+    pub(super) fn bring_program(&self, context: &AttemptContext) -> io::Result<PathBuf> {
+        if self.program.exists() {
+            return Ok(self.program.clone());
+        }
+        let folder = self.program.parent().unwrap_or(Path::new("/"));
+        bring_program(&context.wrapper, folder)
+    }
+
+    /// The name of this installation on the share, and in the queue.
+    pub(crate) fn home_name(&self) -> String {
+        let name = self.home.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// What tells the submissions of this installation from those of others that use the same share.
+fn home_name(state: &StateFolder) -> String {
+    let host = rustix::system::uname();
+    let parts = [
+        host.nodename().to_bytes(),
+        state.path().as_os_str().as_encoded_bytes(),
+    ];
+    hash(parts)[..12].to_owned()
+}
+
+/// Copies our own program to where nodes find it, under a name that no other build has.
+fn bring_program(program: &Path, folder: &Path) -> io::Result<PathBuf> {
+    let bytes = fs::read(program)?;
+    let name = format!("pleach-{}", hash([&bytes]));
+    let place = folder.join(&name);
+    if place.exists() {
+        return Ok(place);
+    }
+    fs::create_dir_all(folder)?;
+    let aside = folder.join(format!(".{name}.{}", std::process::id()));
+    let mut options = File::options();
+    let mut file = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o755)
+        .open(&aside)?;
+    file.write_all(&bytes)?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(&aside, &place)?;
+    Ok(place)
+}

@@ -1,0 +1,216 @@
+//! An owner that is killed again and again, and one that dies at each step, on its machine and on the nodes.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pleach_system::crash_point::{CrashPoint, DIE_AT};
+use pleach_testkit::{KillOutcome, Moments, SlurmCluster, gate_or_night, seed, strike};
+use rustix::process::Signal;
+
+use super::{Behind, ON_CLUSTER, check_tidy, kill_runner, submissions, work};
+use crate::scene::{Running, Scene};
+
+/// The steps that only a batch on a cluster comes by, on the machine of its owner.
+const OF_OWNER: [CrashPoint; 8] = [
+    CrashPoint::SendingNoted,
+    CrashPoint::OrdersWritten,
+    CrashPoint::SubmissionSent,
+    CrashPoint::SecretsSaid,
+    CrashPoint::PlaceStored,
+    CrashPoint::WorkFetched,
+    CrashPoint::UnitGivenUp,
+    CrashPoint::PlaceCleared,
+];
+
+/// The same on a node.
+const OF_NODE: [CrashPoint; 5] = [
+    CrashPoint::ClaimMade,
+    CrashPoint::SecretsHeard,
+    CrashPoint::NodeRunBegan,
+    CrashPoint::WorkBundled,
+    CrashPoint::ResultWritten,
+];
+
+/// No owner lives longer.
+const LONGEST_LIFE: Duration = Duration::from_millis(1500);
+
+pub(crate) fn steps() -> Vec<CrashPoint> {
+    [&OF_NODE[..], &OF_OWNER[..]].concat()
+}
+
+/// Kills the owner of a batch at moments that chance chooses, as often as that goes; how often it did.
+fn kill_owner(behind: &Behind<'_>, tasks: usize, kills: usize, moments: &mut Moments) -> usize {
+    let plan: Vec<String> = (1..=tasks).map(|task| task.to_string()).collect();
+    let shell = "echo x >> 'BESIDE/began'; sleep 0.5; echo $PLEACH_TASK > file-$PLEACH_TASK";
+    let here = Scene::of(&plan.join(", "), "retries = 0\nland = \"none\"", shell);
+    here.story(&[]);
+    let settings = format!("max_parallel = {tasks}\n{ON_CLUSTER}");
+    let scene = Scene::of(&plan.join(", "), &settings, shell);
+    let mut run = behind.start(&scene);
+    run.wait_for("batch:task:started");
+    run.signal(Signal::KILL);
+    drop(run);
+    let mut deaths = 1;
+    let said = scene.repo.beside("said");
+    while deaths < kills {
+        let mut resume = behind.run(&scene, &["resume", "1"]);
+        let life = moments.within(LONGEST_LIFE);
+        let struck = strike(&mut resume, &said, life, |child| child.kill().unwrap());
+        match struck.unwrap() {
+            KillOutcome::Killed => deaths += 1,
+            KillOutcome::Ended(_) => break,
+        }
+    }
+    let last = Running::start(&mut behind.run(&scene, &["resume", "1"])).answer();
+    // Its last one may have died after the end.
+    assert!(matches!(last.code, 0 | 2), "{}{}", last.out, last.err);
+    assert_eq!(work(&scene), work(&here));
+    let began = scene.trace("began").split_whitespace().count();
+    assert_eq!(began, tasks, "each agent runs once");
+    check_tidy(&scene);
+    scene.check_nobody_is_left();
+    deaths
+}
+
+#[test]
+fn an_owner_may_be_killed_at_any_moment_and_each_agent_runs_once() {
+    let mut moments = Moments::from_seed(seed());
+    kill_owner(&Behind::StandIn, 12, gate_or_night(5, 40), &mut moments);
+}
+
+#[test]
+fn on_slurm_as_well_and_nothing_is_left_in_its_queue() {
+    let batches = gate_or_night(0, 3);
+    if batches == 0 {
+        return;
+    }
+    let cluster = SlurmCluster::start(2);
+    let mut moments = Moments::from_seed(seed());
+    let mut kills = 0;
+    let mut done = 0;
+    while done < batches || kills < 100 {
+        kills += kill_owner(&Behind::Slurm(&cluster), 50, 50, &mut moments);
+        done += 1;
+        cluster.await_empty_queue();
+    }
+    super::tell(2, &format!("{kills} kills over {done} batches of 50"));
+}
+
+#[test]
+fn an_owner_that_dies_at_any_step_loses_nothing_and_does_nothing_twice() {
+    std::thread::scope(|scope| {
+        for step in OF_OWNER {
+            scope.spawn(move || owner_dies_at(step));
+        }
+    });
+}
+
+#[test]
+fn a_node_that_dies_at_any_step_loses_nothing_but_its_own_time() {
+    std::thread::scope(|scope| {
+        for step in OF_NODE {
+            scope.spawn(move || node_dies_at(step));
+        }
+    });
+}
+
+/// Two tasks that take some secret, one after the other.
+fn scene_with(wait: &str) -> Scene {
+    let shell = format!("echo x >> 'BESIDE/began'; {wait} echo $PLEACH_TASK > file-$PLEACH_TASK");
+    let scene = Scene::of("1, 2 1", ON_CLUSTER, &shell);
+    super::pass_on(&scene, "CANARY");
+    scene
+}
+
+/// Goes on to the end, which comes soon.
+#[track_caller]
+fn check_it_ends(scene: &Scene, step: CrashPoint) {
+    let began = Instant::now();
+    let mut resume = Behind::StandIn.run(scene, &["resume", "1"]);
+    let told = Running::start(resume.env("CANARY", "c4n4ry")).story();
+    told.check(0, "1:merged 2:merged");
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(30), "{step:?}: {took:?}");
+    let agents = scene.trace("began").split_whitespace().count();
+    let attempts = told.attempts();
+    let attempts: usize = { attempts.split(' ') }
+        .map(|of| of[2..].parse::<usize>().unwrap())
+        .sum();
+    // A node that dies before it calls its agent has made an attempt all the same.
+    assert!(
+        (2..=attempts).contains(&agents),
+        "{step:?}: {agents} agents, {attempts} attempts"
+    );
+    check_tidy(scene);
+}
+
+fn owner_dies_at(step: CrashPoint) {
+    let behind = Behind::StandIn;
+    let is_lost = step == CrashPoint::UnitGivenUp;
+    // One that gives a unit up has lost its node before.
+    let wait = if is_lost {
+        "[ $PLEACH_TASK-$PLEACH_ATTEMPT != 1-1 ] || sleep 600;"
+    } else {
+        ""
+    };
+    let scene = scene_with(wait);
+    let mut run = behind.run(&scene, &["run", "--yes"]);
+    run.env("CANARY", "c4n4ry");
+    let mut run = Running::start(run.env(DIE_AT, format!("{step:?}:1")));
+    if is_lost {
+        run.wait_for("batch:task:placed");
+        kill_runner(&scene);
+    }
+    assert_eq!(run.answer().code, -1, "{step:?} is never reached");
+    for _ in 1..gate_or_night(1, 2) {
+        // It need not come by once more.
+        let mut resume = behind.run(&scene, &["resume", "1"]);
+        resume.env("CANARY", "c4n4ry");
+        Running::start(resume.env(DIE_AT, format!("{step:?}:1"))).answer();
+    }
+    check_it_ends(&scene, step);
+}
+
+fn node_dies_at(step: CrashPoint) {
+    let scene = scene_with("");
+    let words: [&[&str]; 2] = [&["run", "--yes"], &["resume", "1"]];
+    for words in words.into_iter().take(gate_or_night(1, 2)) {
+        let before = runners(&scene);
+        let mut run = Behind::StandIn.run(&scene, words);
+        run.env("CANARY", "c4n4ry");
+        let run = Running::start(run.env(DIE_AT, format!("{step:?}:1")));
+        await_death_beyond(&scene, &before);
+        run.signal(Signal::KILL);
+        drop(run);
+    }
+    check_it_ends(&scene, step);
+}
+
+/// The files that say which processes carry units out.
+fn runners(scene: &Scene) -> Vec<PathBuf> {
+    let files = submissions(scene)
+        .into_iter()
+        .map(|at| at.join("process.1"));
+    files.filter(|file| file.exists()).collect()
+}
+
+/// Waits until a process that carries out a unit has died which was not there before.
+#[track_caller]
+fn await_death_beyond(scene: &Scene, before: &[PathBuf]) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let is_dead = |file: &PathBuf| {
+            let noted = std::fs::read_to_string(file).unwrap_or_default();
+            let pid = noted.split_once(' ').map(|(pid, _)| pid.to_owned());
+            pid.is_some_and(|pid| !PathBuf::from("/proc").join(pid).join("exe").exists())
+        };
+        if runners(scene)
+            .iter()
+            .any(|file| !before.contains(file) && is_dead(file))
+        {
+            return;
+        }
+        assert!(Instant::now() < deadline, "no unit dies");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
