@@ -68,6 +68,18 @@ choices! {
         Slurm = "slurm",
     }
 
+    /// How secrets reach the nodes of a cluster.
+    #[derive(Default)]
+    pub enum SecretDelivery {
+        /// Through the cluster, so that they are written nowhere.
+        #[default]
+        Channel = "channel",
+        /// In a file on the share that is removed as soon as it is read.
+        File = "file",
+        /// Not at all.
+        None = "none",
+    }
+
     /// What to do with a task whose branch does not merge cleanly.
     #[derive(Default)]
     pub enum OnConflict {

@@ -282,6 +282,10 @@ fn cluster_settings(settings: &Settings) -> Vec<(String, Option<String>)> {
             share.map(|path| path.display().to_string()),
         ),
         ("cluster.scratch", Some(settings.cluster_scratch.clone())),
+        (
+            "cluster.secrets",
+            Some(settings.cluster_secrets.word().to_owned()),
+        ),
     ];
     all.map(|(name, text)| (name.to_owned(), text)).to_vec()
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pleach_domain::choice::{
     ForgeKind, Landing, NetworkChoice, NoChanges, OnConflict, OnInvalid, RunMode, SandboxChoice,
-    Strategy, Where,
+    SecretDelivery, Strategy, Where,
 };
 use pleach_domain::phase::Threshold;
 use toml_edit::Value;
@@ -246,6 +246,8 @@ keys! {
     cluster_look ["cluster.look"]: Duration as Time = Duration::from_secs(30), "\"1m\"";
     /// How long a node may be out of reach before it ends what it runs.
     cluster_lease ["cluster.lease"]: Duration as Time = Duration::from_secs(90), "\"5m\"";
+    /// How secrets reach a node.
+    cluster_secrets ["cluster.secrets"]: SecretDelivery as OneOf<SecretDelivery> = SecretDelivery::default(), "\"file\"";
     /// The kind of forge.
     forge ["forge.kind"]: ForgeKind as OneOf<ForgeKind>, "\"github\"" or "detected from the remote";
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pleach_domain::choice::{
     ForgeKind, Landing, NetworkChoice, NoChanges, OnConflict, OnInvalid, RunMode, SandboxChoice,
-    Strategy, Where,
+    SecretDelivery, Strategy, Where,
 };
 use pleach_domain::phase::Threshold;
 
@@ -76,6 +76,7 @@ share = "/scratch/me"
 scratch = "/local"
 look = "1m"
 lease = "5m"
+secrets = "file"
 [forge]
 kind = "gitea"
 
@@ -124,6 +125,7 @@ fn every_key_that_is_acted_on_is_read() {
         cluster_scratch: Some("/local".to_owned()),
         cluster_look: Some(Duration::from_mins(1)),
         cluster_lease: Some(Duration::from_mins(5)),
+        cluster_secrets: Some(SecretDelivery::File),
         forge: Some(ForgeKind::Gitea),
         retries: Some(0),
         retry_pause: Some(Duration::from_millis(500)),
