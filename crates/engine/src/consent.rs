@@ -2,6 +2,7 @@
 //!
 //! Knows names and hashes, and what differs between two of them; who consents, and how, is asked elsewhere.
 
+mod cluster;
 mod contents;
 mod files;
 mod follow;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::ChosenAgent;
 use crate::config::Settings;
-use pleach_domain::choice::{NetworkChoice, SandboxChoice, Where};
+use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 use pleach_system::text::hash::hash;
 use pleach_system::text::shell_words::line;
 
@@ -230,23 +231,22 @@ pub(crate) fn steering_settings(
     template: Option<&str>,
     typed: &[&str],
 ) -> Vec<(String, String)> {
-    let list = |words: &[String]| (!words.is_empty()).then(|| line(words));
     let (name, words) = agent.in_words();
     let paths = |paths: &[PathBuf]| {
         let paths: Vec<String> = paths
             .iter()
             .map(|path| path.display().to_string())
             .collect();
-        list(&paths)
+        in_a_line(&paths)
     };
     let worktrees = settings.worktrees.as_ref();
     let agent_of = |key: &str| format!("agents.{name}.{key}");
     let all = [
         ("setup".to_owned(), settings.setup.clone()),
         ("validate".to_owned(), settings.validate.clone()),
-        ("validate_env".to_owned(), list(&settings.validate_env)),
+        ("validate_env".to_owned(), in_a_line(&settings.validate_env)),
         (agent_of("command"), Some(words)),
-        (agent_of("env"), list(&agent.let_through())),
+        (agent_of("env"), in_a_line(&agent.let_through())),
         (
             "sandbox".to_owned(),
             settings.sandbox.as_ref().map(in_words),
@@ -263,31 +263,14 @@ pub(crate) fn steering_settings(
         ),
         ("prompt".to_owned(), template.map(str::to_owned)),
     ];
-    let all = all.into_iter().chain(cluster_settings(settings));
+    let all = all.into_iter().chain(cluster::settings_in_words(settings));
     let said = all.filter(|(name, _)| !typed.contains(&name.as_str()));
     said.filter_map(|(name, text)| Some((name, text?)))
         .collect()
 }
 
-/// Where programs run, if not on this machine, and with what.
-fn cluster_settings(settings: &Settings) -> Vec<(String, Option<String>)> {
-    if settings.place == Where::Local {
-        return Vec::new();
-    }
-    let share = settings.cluster_share.as_ref();
-    let all = [
-        ("where", Some(settings.place.word().to_owned())),
-        (
-            "cluster.share",
-            share.map(|path| path.display().to_string()),
-        ),
-        ("cluster.scratch", Some(settings.cluster_scratch.clone())),
-        (
-            "cluster.secrets",
-            Some(settings.cluster_secrets.word().to_owned()),
-        ),
-    ];
-    all.map(|(name, text)| (name.to_owned(), text)).to_vec()
+fn in_a_line(words: &[String]) -> Option<String> {
+    (!words.is_empty()).then(|| line(words))
 }
 
 pub(crate) fn in_words(choice: &SandboxChoice) -> String {

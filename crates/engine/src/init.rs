@@ -205,7 +205,7 @@ fn text(set: &[(&'static str, String, String)], found: &Commands, agents: &[Stri
             None => add(format_args!("# {} = {}\n", key.name, usual(key))),
         }
     }
-    add(format_args!("\n{}", of_agents(agents)));
+    add(format_args!("\n{}\n{SIZES}", of_agents(agents)));
     let mut last = "";
     for key in dotted {
         let (table, name) = key.name.split_once('.').unwrap_or_default();
@@ -220,6 +220,16 @@ fn text(set: &[(&'static str, String, String)], found: &Commands, agents: &[Stri
     }
     text
 }
+
+const SIZES: &str = "\
+# What attempts and tests get of a cluster's nodes. A task chooses a size by its name, with `(size: large)` or\n\
+# `**Size**: large` in the plan; one that chooses none gets \"default\".\n\
+# [sizes.large]\n\
+# cpus = 16\n\
+# memory = \"64GiB\"\n\
+# gpus = 1\n\
+# time = \"4h\"\n\
+# slurm = [\"--partition=gpu\"]\n";
 
 /// What a key is for, what it takes, and what holds without it.
 fn explained(key: &Key) -> String {
@@ -315,6 +325,7 @@ mod tests {
             assert!(key.is_said_by(&config), "{} is not in\n{whole}", key.name);
         }
         assert!(config.agents["mine"].command.is_some(), "{whole}");
+        assert_eq!(config.sizes["large"].said().len(), 5, "{whole}");
         // Defaults that are written out change nothing.
         let layers = Layers::load(folder.path()).unwrap();
         let defaults = Settings::of([], folder.path()).unwrap();

@@ -13,10 +13,10 @@ use toml_edit::{DocumentMut, Item, Table, Value};
 
 use super::FILE_NAME;
 use super::error::{ConfigError, SettingOrigin};
-use super::fields::{AGENTS, OF_AGENT, line_at};
+use super::fields::line_at;
 use super::keys::{KEYS, Key};
-use super::kinds::{FreeText, List, ValueKind as _};
 use super::layers::{ResolvedSetting, users_file};
+use super::named::{keys_beside, named_field};
 use crate::config::Settings;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ fn edit(
     }
     // What does not fit together is refused as a whole, such as two patterns that collide.
     let layer = super::layers::parse_file(&after, &path)?;
-    Settings::of([layer], repository)?;
+    Settings::check_file(layer, repository)?;
     write(&path, &after)?;
     Ok(path)
 }
@@ -104,50 +104,30 @@ fn wait_for_turn(path: &Path) -> Result<fs::File, ConfigError> {
 }
 
 fn value_of(key: &str, text: &str) -> Result<Value, ConfigError> {
-    if let Some(known) = Key::named(key) {
-        let value = (known.of_text)(text);
-        if (known.is_fit)(&value) {
-            return Ok(value);
-        }
-        return Err(ConfigError::Wrong {
-            origin: SettingOrigin::Flag,
-            key: key.to_owned(),
-            wanted: known.wanted(),
-            nearest: (known.nearest)(&value),
-        });
+    let known = Key::named(key).map(|known| &known.rules);
+    let known = known.or_else(|| Some(&named_field(key)?.2.rules));
+    let rules = known.ok_or_else(|| unknown_key(key))?;
+    let value = (rules.of_text)(text);
+    if (rules.is_fit)(&value) {
+        return Ok(value);
     }
-    match field_of_agent(key) {
-        Some((_, "model")) => Ok(FreeText::of_text(text)),
-        Some(_) => {
-            let value = List::of_text(text);
-            List::read(&value)
-                .map(|_| value)
-                .ok_or_else(|| ConfigError::Wrong {
-                    origin: SettingOrigin::Flag,
-                    key: key.to_owned(),
-                    wanted: List::wanted(),
-                    nearest: None,
-                })
-        }
-        None => Err(unknown_key(key)),
-    }
+    Err(ConfigError::Wrong {
+        origin: SettingOrigin::Flag,
+        key: key.to_owned(),
+        wanted: (rules.wanted)(),
+        nearest: (rules.nearest)(&value),
+    })
 }
 
 pub fn unknown_key(key: &str) -> ConfigError {
-    let near = nearest(key, KEYS.iter().map(|key| key.name));
+    let beside = keys_beside(key);
+    let known = KEYS.iter().map(|key| key.name);
+    let near = nearest(key, known.chain(beside.iter().map(String::as_str)));
     ConfigError::UnknownKey {
         origin: SettingOrigin::Flag,
         key: key.to_owned(),
         nearest: near.map(str::to_owned),
     }
-}
-
-fn field_of_agent(key: &str) -> Option<(&str, &str)> {
-    let (name, field) = key
-        .strip_prefix(AGENTS)?
-        .strip_prefix('.')?
-        .rsplit_once('.')?;
-    (!name.is_empty() && OF_AGENT.contains(&field)).then_some((name, field))
 }
 
 fn with_key(before: &str, key: &str, value: Value, path: &Path) -> Result<String, ConfigError> {
@@ -161,8 +141,8 @@ fn with_key(before: &str, key: &str, value: Value, path: &Path) -> Result<String
                 },
                 message: error.message().to_owned(),
             })?;
-    let (tables, name) = match field_of_agent(key) {
-        Some((agent, field)) => (vec![AGENTS, agent], field),
+    let (tables, name) = match named_field(key) {
+        Some((table, name, field)) => (vec![table.name, name], field.name),
         None => match key.split_once('.') {
             Some((above, name)) => (vec![above], name),
             None => (Vec::new(), key),

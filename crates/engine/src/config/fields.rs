@@ -5,16 +5,12 @@
 use std::collections::BTreeMap;
 
 use pleach_domain::problem::nearest;
-use toml_edit::{Item, TableLike, Value};
+use toml_edit::{Item, TableLike};
 
-use super::AgentConfig;
 use super::error::{ConfigError, SettingOrigin};
 use super::keys::KEYS;
-use super::kinds::{FreeText, List, ValueKind};
-
-pub(super) const OF_AGENT: [&str; 5] = ["preset", "command", "args", "env", "model"];
-
-pub(super) const AGENTS: &str = "agents";
+use super::kinds::ValueKind;
+use super::named::{NAMED, NamedConfig};
 
 pub(super) struct Fields<'a> {
     origin: &'a SettingOrigin,
@@ -45,7 +41,7 @@ impl<'a> Fields<'a> {
         self.value_in::<K>(above, name, key)
     }
 
-    fn value_in<K: ValueKind>(
+    pub(super) fn value_in<K: ValueKind>(
         &mut self,
         table: &dyn TableLike,
         name: &str,
@@ -88,33 +84,29 @@ impl<'a> Fields<'a> {
         found
     }
 
-    pub(super) fn agents(&mut self) -> BTreeMap<String, AgentConfig> {
-        let mut agents = BTreeMap::new();
-        let Some(all) = self.below(self.table, "", AGENTS) else {
-            return agents;
+    /// All tables of a kind that people name.
+    pub(super) fn named<C: NamedConfig>(&mut self) -> BTreeMap<String, C> {
+        let mut found = BTreeMap::new();
+        let Some(all) = self.below(self.table, "", C::TABLE) else {
+            return found;
         };
         for (name, _) in all.iter() {
-            let Some(table) = self.below(all, "agents.", name) else {
+            let Some(table) = self.below(all, &format!("{}.", C::TABLE), name) else {
                 continue;
             };
-            let key = |field: &str| format!("agents.{name}.{field}");
-            let agent = AgentConfig {
-                preset: self.value_in::<FreeText>(table, "preset", &key("preset")),
-                command: self.value_in::<List>(table, "command", &key("command")),
-                args: self.value_in::<List>(table, "args", &key("args")),
-                env: self.value_in::<List>(table, "env", &key("env")),
-                model: self.value_in::<FreeText>(table, "model", &key("model")),
-            };
-            self.refuse_others(table, &key(""), &OF_AGENT);
-            agents.insert(name.to_owned(), agent);
+            let key = format!("{}.{name}.", C::TABLE);
+            let config = C::take(self, table, &key);
+            self.refuse_others(table, &key, &C::field_names());
+            found.insert(name.to_owned(), config);
         }
-        agents
+        found
     }
 
     pub(super) fn refuse_unknown(&mut self) {
         let names = KEYS.iter().map(|key| key.name);
         let firsts = names.map(|name| name.split('.').next().unwrap_or(name));
-        let known: Vec<&str> = firsts.chain([AGENTS]).collect();
+        let tables = NAMED.iter().map(|table| table.name);
+        let known: Vec<&str> = firsts.chain(tables).collect();
         self.refuse_others(self.table, "", &known);
         let mut tables: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (above, name) in KEYS.iter().filter_map(|key| key.name.split_once('.')) {
@@ -154,17 +146,4 @@ impl<'a> Fields<'a> {
 pub(super) fn line_at(text: &str, place: usize) -> usize {
     let before = &text.as_bytes()[..place.min(text.len())];
     before.split(|byte| *byte == b'\n').count()
-}
-
-impl AgentConfig {
-    pub(super) fn said(&self) -> [(&'static str, Option<Value>); 5] {
-        let [preset, command, args, env, model] = OF_AGENT;
-        [
-            (preset, self.preset.as_ref().map(FreeText::write)),
-            (command, self.command.as_ref().map(List::write)),
-            (args, self.args.as_ref().map(List::write)),
-            (env, self.env.as_ref().map(List::write)),
-            (model, self.model.as_ref().map(FreeText::write)),
-        ]
-    }
 }

@@ -17,9 +17,11 @@ use super::error::ConfigError;
 use super::fields::Fields;
 use super::kinds::{
     CachedPaths, Count, Dollars, FreeText, List, OneOf, Parallel, PathList, PathValue, Sandbox,
-    Share, Shell, Size, Switch, Time, TimeOrOff, USUAL_LIMIT_WAIT, UpToAWeek, ValueKind,
+    SbatchOptions, Share, Shell, Size, Switch, Time, TimeBetween, TimeOrOff, USUAL_LIMIT_WAIT,
+    UpToAWeek, ValueKind, ValueRules,
 };
-use super::{AgentConfig, MaxParallel};
+use super::named::{AgentConfig, SizeConfig, all_over};
+use super::{DEFAULT_SIZE, MaxParallel};
 
 /// A key of the configuration.
 #[derive(Debug)]
@@ -33,10 +35,7 @@ pub struct Key {
     /// A value that one could write, as in a file.
     pub(super) example: &'static str,
     pub(super) default: fn() -> Option<Value>,
-    pub(super) wanted: fn() -> String,
-    pub(super) of_text: fn(&str) -> Value,
-    pub(super) is_fit: fn(&Value) -> bool,
-    pub(super) nearest: fn(&Value) -> Option<String>,
+    pub(super) rules: ValueRules,
     pub(super) said: fn(&Config) -> Option<Value>,
 }
 
@@ -90,6 +89,8 @@ macro_rules! keys {
             pub model: Option<String>,
             /// What is said of agents, by name.
             pub agents: BTreeMap<String, AgentConfig>,
+            /// How large units on a cluster are, by name.
+            pub sizes: BTreeMap<String, SizeConfig>,
         }
 
         /// Everything that can be set, with paths that are absolute if the repository's is.
@@ -100,6 +101,10 @@ macro_rules! keys {
             pub model: Option<String>,
             /// What is said of agents, by name.
             pub agents: BTreeMap<String, AgentConfig>,
+            /// How large units on a cluster are, by name.
+            pub sizes: BTreeMap<String, SizeConfig>,
+            /// The keys that somebody says anything of.
+            pub said: Vec<&'static str>,
         }
 
         /// Every key, in the order in which they are shown; those of agents come besides.
@@ -109,10 +114,7 @@ macro_rules! keys {
             otherwise: concat!($($otherwise)?),
             example: $example,
             default: || default_value!($kind $(= $default)?),
-            wanted: <$kind as ValueKind>::wanted,
-            of_text: <$kind as ValueKind>::of_text,
-            is_fit: |value| <$kind as ValueKind>::read(value).is_some(),
-            nearest: <$kind as ValueKind>::nearest,
+            rules: ValueRules::of::<$kind>(),
             said: |config| config.$field.as_ref().map(<$kind as ValueKind>::write),
         },)*];
 
@@ -122,31 +124,31 @@ macro_rules! keys {
                 Self {
                     $($field: fields.take::<$kind>(name!($field $($name)?)),)*
                     model: None,
-                    agents: fields.agents(),
+                    agents: fields.named(),
+                    sizes: fields.named(),
                 }
             }
 
             /// This layer upon another: what this one says counts.
             #[must_use]
             pub fn over(self, below: Self) -> Self {
-                let mut agents = below.agents;
-                for (name, agent) in self.agents {
-                    let lower = agents.remove(&name).unwrap_or_default();
-                    agents.insert(name, agent.over(lower));
-                }
                 Self {
                     $($field: self.$field.or(below.$field),)*
                     model: self.model.or(below.model),
-                    agents,
+                    agents: all_over(self.agents, below.agents),
+                    sizes: all_over(self.sizes, below.sizes),
                 }
             }
 
             /// With the defaults for what is not said; paths are meant from the repository.
             pub(super) fn settled(self, repository: &Path) -> Result<Settings, ConfigError> {
+                let said = KEYS.iter().filter(|key| key.is_said_by(&self));
                 Ok(Settings {
+                    said: said.map(|key| key.name).collect(),
                     $($field: settle!($kind, self.$field, repository $(, $default)?),)*
                     model: self.model.filter(|model| !model.is_empty()),
                     agents: self.agents,
+                    sizes: self.sizes,
                 })
             }
         }
@@ -236,6 +238,8 @@ keys! {
     worktrees: PathBuf as PathValue, "\"~/trees\"" or "the state folder";
     /// The file of the prompt template.
     prompt: PathBuf as PathValue, "\"prompt.md\"" or "the built-in prompt";
+    /// The size of what runs the tests on a cluster, by its name.
+    validate_size: String as FreeText = DEFAULT_SIZE.to_owned(), "\"large\"";
     /// Where attempts and tests run.
     place ["where"]: Where as OneOf<Where> = Where::default(), "\"slurm\"";
     /// The folder that this machine and the nodes of a cluster share, under the same path.
@@ -243,11 +247,27 @@ keys! {
     /// The folder on a node's own disk, or the variable there that names it.
     cluster_scratch ["cluster.scratch"]: String as FreeText = "$TMPDIR".to_owned(), "\"/local\"";
     /// How often the cluster's queue is asked.
-    cluster_look ["cluster.look"]: Duration as Time = Duration::from_secs(30), "\"1m\"";
+    cluster_look ["cluster.look"]: Duration as TimeBetween<10, { u64::MAX }> = Duration::from_secs(30), "\"1m\"";
     /// How long a node may be out of reach before it ends what it runs.
-    cluster_lease ["cluster.lease"]: Duration as Time = Duration::from_secs(90), "\"5m\"";
+    cluster_lease ["cluster.lease"]: Duration as TimeBetween<30, 600> = Duration::from_secs(90), "\"5m\"";
+    /// The number of units that a cluster has at once, over all batches.
+    cluster_most ["cluster.most"]: usize as Count<usize, 1, 10_000> = 500, "100";
     /// How secrets reach a node.
     cluster_secrets ["cluster.secrets"]: SecretDelivery as OneOf<SecretDelivery> = SecretDelivery::default(), "\"file\"";
+    /// The partition to submit to.
+    slurm_partition ["slurm.partition"]: String as FreeText, "\"agents\"" or "Slurm's own";
+    /// The account to submit with.
+    slurm_account ["slurm.account"]: String as FreeText, "\"me\"" or "Slurm's own";
+    /// The quality of service to ask for.
+    slurm_qos ["slurm.qos"]: String as FreeText, "\"low\"" or "Slurm's own";
+    /// The features that nodes must have.
+    slurm_constraint ["slurm.constraint"]: String as FreeText, "\"avx512\"" or "none";
+    /// The reservation to submit to.
+    slurm_reservation ["slurm.reservation"]: String as FreeText, "\"agents\"" or "none";
+    /// Further options for sbatch.
+    slurm_args ["slurm.args"]: Vec<String> as SbatchOptions = Vec::new(), "[\"--licenses=a\"]";
+    /// The folder of Slurm's programs.
+    slurm_bin ["slurm.bin"]: PathBuf as PathValue, "\"/opt/slurm/bin\"" or "found on the PATH";
     /// The kind of forge.
     forge ["forge.kind"]: ForgeKind as OneOf<ForgeKind>, "\"github\"" or "detected from the remote";
 }
@@ -266,7 +286,7 @@ impl Key {
 
     /// What it takes, in words.
     pub fn wanted(&self) -> String {
-        (self.wanted)()
+        (self.rules.wanted)()
     }
 
     /// Its default as a file would say it, if it has one.
@@ -281,7 +301,7 @@ impl Key {
 
     /// How a file would say what somebody wrote as plain text.
     pub(crate) fn text_of(&self, text: &str) -> String {
-        (self.of_text)(text).to_string()
+        (self.rules.of_text)(text).to_string()
     }
 
     /// A value that one could write, as a file would say it.

@@ -2,6 +2,8 @@
 //!
 //! Knows nothing of which key takes which.
 
+mod cluster;
+mod parallel;
 mod paths;
 
 use std::marker::PhantomData;
@@ -13,9 +15,10 @@ use pleach_domain::phase::Threshold;
 use pleach_domain::problem::nearest;
 use toml_edit::{Array, Value};
 
+pub(super) use cluster::{MemorySize, SbatchOptions, TimeBetween};
+pub(super) use parallel::Parallel;
 pub(super) use paths::{CachedPaths, PathList, PathValue};
 
-use super::MaxParallel;
 use super::error::ConfigError;
 
 pub(super) trait ValueKind {
@@ -55,6 +58,26 @@ pub(super) trait ValueKind {
 
     fn meant(value: Self::Value, _: &Path) -> Result<Self::Value, ConfigError> {
         Ok(value)
+    }
+}
+
+/// What is asked of a value, whatever its kind.
+#[derive(Debug)]
+pub(super) struct ValueRules {
+    pub(super) wanted: fn() -> String,
+    pub(super) of_text: fn(&str) -> Value,
+    pub(super) is_fit: fn(&Value) -> bool,
+    pub(super) nearest: fn(&Value) -> Option<String>,
+}
+
+impl ValueRules {
+    pub(super) const fn of<K: ValueKind>() -> Self {
+        Self {
+            wanted: K::wanted,
+            of_text: K::of_text,
+            is_fit: |value| K::read(value).is_some(),
+            nearest: K::nearest,
+        }
     }
 }
 
@@ -341,31 +364,6 @@ impl ValueKind for Share {
 
     fn write(value: &Threshold) -> Value {
         value.share().into()
-    }
-}
-
-pub(super) struct Parallel;
-
-impl ValueKind for Parallel {
-    type Value = MaxParallel;
-
-    fn wanted() -> String {
-        format!("{}, or \"auto\"", Count::<usize, 1, 64>::wanted())
-    }
-
-    fn read(value: &Value) -> Option<MaxParallel> {
-        match value.as_str() {
-            Some("auto") => Some(MaxParallel::Auto),
-            Some(_) => None,
-            None => Count::<usize, 1, 64>::read(value).map(MaxParallel::AtMost),
-        }
-    }
-
-    fn write(value: &MaxParallel) -> Value {
-        match value {
-            MaxParallel::Auto => "auto".into(),
-            MaxParallel::AtMost(number) => Count::<usize, 1, 64>::write(number),
-        }
     }
 }
 

@@ -15,6 +15,7 @@ use toml_edit::{Document, Item, Table, Value};
 use super::error::{ConfigError, SettingOrigin};
 use super::fields::{Fields, line_at};
 use super::keys::{Config, KEYS};
+use super::named::{NAMED, named_field};
 use super::{FILE_NAME, VARIABLES};
 
 const OTHER_VARIABLES: [&str; 21] = [
@@ -221,7 +222,7 @@ impl Layers {
                 continue;
             };
             // Text that is none stands for itself as far as it can, and is refused unless it fits.
-            let value = (key.of_text)(&text.to_string_lossy());
+            let value = (key.rules.of_text)(&text.to_string_lossy());
             let table = table_of(key.name, value);
             let layer = Layer::of_table(&table, "", SettingOrigin::Variable(name));
             layers.extend(ConfigError::collect(layer, &mut problems));
@@ -262,16 +263,18 @@ impl Layers {
     pub fn shown(&self) -> Vec<ResolvedSetting> {
         let (plain, dotted): (Vec<_>, Vec<_>) =
             KEYS.iter().partition(|key| !key.name.contains('.'));
-        let agents = self.merged().agents;
-        let of_agents = agents.iter().flat_map(|(name, agent)| {
-            let said = agent
-                .said()
-                .into_iter()
-                .filter(|(_, value)| value.is_some());
-            said.map(move |(field, _)| format!("agents.{name}.{field}"))
+        let merged = self.merged();
+        let named = NAMED.iter().flat_map(|table| {
+            let names = (table.names)(&merged).into_iter();
+            let keys = names.flat_map(|name| {
+                let fields = table.fields.iter();
+                let said = fields.filter(|field| (table.said)(&merged, name, field.name).is_some());
+                said.map(move |field| format!("{}.{name}.{}", table.name, field.name))
+            });
+            keys.collect::<Vec<_>>()
         });
         let mut all: Vec<ResolvedSetting> = plain.iter().map(|key| self.show(key.name)).collect();
-        all.extend(of_agents.map(|key| self.show(&key)));
+        all.extend(named.map(|key| self.show(&key)));
         all.extend(dotted.iter().map(|key| self.show(key.name)));
         all
     }
@@ -310,10 +313,8 @@ fn said_by(config: &Config, key: &str) -> Option<Value> {
     if let Some(key) = super::Key::named(key) {
         return (key.said)(config);
     }
-    let (name, field) = key.strip_prefix("agents.")?.rsplit_once('.')?;
-    let said = config.agents.get(name)?.said();
-    said.into_iter()
-        .find_map(|(known, value)| value.filter(|_| known == field))
+    let (table, name, field) = named_field(key)?;
+    (table.said)(config, name, field.name)
 }
 
 fn table_of(key: &str, value: Value) -> Table {

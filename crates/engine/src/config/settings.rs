@@ -5,8 +5,11 @@
 use std::path::Path;
 
 use pleach_domain::batch::{Approval, Budget, Mode};
-use pleach_domain::choice::RunMode;
+use pleach_domain::choice::{RunMode, Where};
+use pleach_domain::governor::first_guess;
 
+use super::kinds::{Parallel, ValueKind as _};
+use super::{MOST_HERE, MaxParallel};
 use crate::config::{Config, ConfigError, Layers, Settings};
 use pleach_log::branches::{BranchNames, PatternFault, check};
 use pleach_system::files::regular_file::read_settings;
@@ -29,7 +32,20 @@ impl Settings {
     pub fn of_layers(layers: &Layers, repository: &Path) -> Result<Self, ConfigError> {
         let settings = layers.merged().settled(repository)?;
         settings.check_branches(layers)?;
+        settings.check_parallel(layers)?;
         Ok(settings)
+    }
+
+    /// Whether what is about to stand in a file fits together, wherever batches run by what other layers say.
+    pub(super) fn check_file(file: Config, repository: &Path) -> Result<(), ConfigError> {
+        // What is wrong elsewhere is told when that is read.
+        let others = Layers::load(repository).unwrap_or_default().merged();
+        let below = Config {
+            place: others.place,
+            cluster_most: others.cluster_most,
+            ..Config::default()
+        };
+        Self::of([below, file], repository).map(drop)
     }
 
     pub(crate) fn branch_names(&self) -> BranchNames {
@@ -43,13 +59,28 @@ impl Settings {
     pub fn turns(&self, tasks: usize) -> Mode {
         let approval = match self.mode {
             RunMode::Parallel => {
-                let slots = self.max_parallel.first_guess(tasks);
-                return Mode::Parallel { slots };
+                return Mode::Parallel {
+                    slots: self.slots(tasks),
+                };
             }
             RunMode::Queue if !self.queue_auto_approve => Approval::ByPerson,
             RunMode::Queue | RunMode::Serial => Approval::Automatic,
         };
         Mode::Queue { approval }
+    }
+
+    fn slots(&self, tasks: usize) -> usize {
+        match self.max_parallel {
+            MaxParallel::AtMost(number) => number,
+            MaxParallel::Auto if self.place == Where::Local => first_guess(tasks),
+            // The cluster does the pacing.
+            MaxParallel::Auto => self.cluster_most,
+        }
+    }
+
+    /// Whether the number of slots follows this machine.
+    pub(crate) fn has_auto_slots(&self) -> bool {
+        self.max_parallel == MaxParallel::Auto && self.place == Where::Local
     }
 
     pub fn budget(&self) -> Budget {
@@ -77,6 +108,26 @@ impl Settings {
         ConfigError::check(faults.collect())
     }
 
+    /// A cluster bears more tasks at once than this machine.
+    fn check_parallel(&self, layers: &Layers) -> Result<(), ConfigError> {
+        let (most, wanted) = if self.place == Where::Local {
+            (MOST_HERE, Parallel::wanted())
+        } else {
+            let most = self.cluster_most;
+            let wanted = format!("a number from 1 to {most} (cluster.most), or \"auto\"");
+            (most, wanted)
+        };
+        match self.max_parallel {
+            MaxParallel::AtMost(number) if number > most => Err(ConfigError::Wrong {
+                origin: layers.origin_of("max_parallel"),
+                key: "max_parallel".to_owned(),
+                wanted,
+                nearest: None,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn load_prompt(&self) -> Result<Option<String>, ConfigError> {
         let Some(path) = &self.prompt else {
             return Ok(None);
@@ -94,7 +145,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::config::MaxParallel;
 
     fn of(layers: impl IntoIterator<Item = Config>) -> Settings {
         Settings::of(layers, Path::new("/project")).unwrap()
@@ -148,6 +198,31 @@ mod tests {
         assert_eq!(turns(RunMode::Queue, true), queue(Approval::Automatic));
         assert_eq!(turns(RunMode::Queue, false), queue(Approval::ByPerson));
         assert_eq!(turns(RunMode::Parallel, true), Mode::Parallel { slots: 3 });
+    }
+
+    #[test]
+    fn a_cluster_bears_more_tasks_at_once_than_this_machine() {
+        let slots = |place, wanted, most| {
+            let config = Config {
+                place: Some(place),
+                max_parallel: Some(wanted),
+                cluster_most: most,
+                ..Config::default()
+            };
+            let settings = Settings::of([config], Path::new("/project")).ok()?;
+            match settings.turns(9) {
+                Mode::Parallel { slots } => Some(slots),
+                Mode::Queue { .. } => None,
+            }
+        };
+        let (number, auto) = (MaxParallel::AtMost, MaxParallel::Auto);
+        assert_eq!(slots(Where::Local, number(64), None), Some(64));
+        assert_eq!(slots(Where::Local, number(65), None), None);
+        assert_eq!(slots(Where::Slurm, number(500), None), Some(500));
+        assert_eq!(slots(Where::Slurm, number(501), None), None);
+        assert_eq!(slots(Where::Slurm, number(501), Some(600)), Some(501));
+        assert_eq!(slots(Where::Slurm, auto, Some(600)), Some(600));
+        assert_eq!(slots(Where::Local, auto, Some(600)), Some(first_guess(9)));
     }
 
     #[test]

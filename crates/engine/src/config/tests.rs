@@ -1,5 +1,6 @@
 //! What each source may say, who wins, and how it is told what is wrong.
 
+mod cluster;
 mod wrong;
 
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use pleach_domain::choice::{
     ForgeKind, Landing, NetworkChoice, NoChanges, OnConflict, OnInvalid, RunMode, SandboxChoice,
-    SecretDelivery, Strategy, Where,
+    Strategy,
 };
 use pleach_domain::phase::Threshold;
 
@@ -70,13 +71,25 @@ keep_work = "2d"
 worktrees = "~/trees"
 prompt = "prompt.md"
 validate_env = ["DATABASE_URL"]
+validate_size = "large"
 
 [cluster]
 share = "/scratch/me"
 scratch = "/local"
 look = "1m"
 lease = "5m"
+most = 100
 secrets = "file"
+
+[slurm]
+partition = "agents"
+account = "me"
+qos = "low"
+constraint = "avx512"
+reservation = "night"
+args = ["--exclusive"]
+bin = "/opt/slurm/bin"
+
 [forge]
 kind = "gitea"
 
@@ -86,6 +99,13 @@ args = ["--fast"]
 env = ["KEY"]
 model = "big"
 preset = "claude"
+
+[sizes.large]
+cpus = 16
+memory = "64GiB"
+gpus = 1
+time = "4h"
+slurm = ["--partition=gpu"]
 "#;
 
 fn agent_with_every_key() -> AgentConfig {
@@ -120,12 +140,6 @@ fn every_key_that_is_acted_on_is_read() {
         no_changes: Some(NoChanges::Done),
         phase_threshold: Threshold::new(1.0),
         land: Some(Landing::Push),
-        place: Some(Where::Slurm),
-        cluster_share: Some("/scratch/me".into()),
-        cluster_scratch: Some("/local".to_owned()),
-        cluster_look: Some(Duration::from_mins(1)),
-        cluster_lease: Some(Duration::from_mins(5)),
-        cluster_secrets: Some(SecretDelivery::File),
         forge: Some(ForgeKind::Gitea),
         retries: Some(0),
         retry_pause: Some(Duration::from_millis(500)),
@@ -152,6 +166,7 @@ fn every_key_that_is_acted_on_is_read() {
         worktrees: Some("~/trees".into()),
         prompt: Some("prompt.md".into()),
         agents: BTreeMap::from([("mine".to_owned(), agent)]),
+        ..cluster::with_every_key()
     };
     let config = parse(EVERYTHING).unwrap();
     assert_eq!(config, expected);
@@ -178,6 +193,7 @@ fn the_radar_has_a_pace_or_is_off() {
 fn variables_say_the_same_as_a_file() {
     let mut expected = parse(EVERYTHING).unwrap();
     expected.agents.clear();
+    expected.sizes.clear();
     let set: Vec<(String, String)> = KEYS
         .iter()
         .map(|key| {
@@ -377,11 +393,13 @@ fn setting_a_key_keeps_everything_else_as_it_stands() {
     set("validate", "cargo test").unwrap();
     set("forge.kind", "gitea").unwrap();
     set("agents.mine.model", "big").unwrap();
+    set("sizes.large.cpus", "16").unwrap();
+    set("sizes.large.slurm", "[\"--partition=gpu\"]").unwrap();
     set("agents.other.command", "[\"y\", \"-z\"]").unwrap();
     let after = std::fs::read_to_string(&file).unwrap();
     let expected = "# ours\nretries = 4   # not more\nvalidate = \"cargo test\"\n\n[agents.mine] # fast\n\
                     command = [\"x\"]\nmodel = \"big\"\n\n[agents.other]\ncommand = [\"y\", \"-z\"]\n\n[forge]\n\
-                    kind = \"gitea\"\n";
+                    kind = \"gitea\"\n\n[sizes.large]\ncpus = 16\nslurm = [\"--partition=gpu\"]\n";
     let lines = |text: &str| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.retain(|line| !line.is_empty());
@@ -401,6 +419,12 @@ fn setting_a_key_keeps_everything_else_as_it_stands() {
         ("retrys", "1"),
         ("agents.mine.command", "x"),
         ("agents.mine.comand", "[]"),
+        ("sizes.large.cpu", "1"),
+        ("sizes.large.cpus", "0"),
+        ("sizes..cpus", "1"),
+        ("sizes.large.slurm", "[\"--array=1-5\"]"),
+        // More than this machine bears, and nothing says that it is for a cluster.
+        ("max_parallel", "65"),
         // Right by itself, and wrong beside the others.
         ("batch_branch", "{{prefix}}/task-{{batch}}"),
     ] {
@@ -425,8 +449,11 @@ fn the_guide_has_every_key_with_its_default() {
             );
         }
     }
-    for field in super::fields::OF_AGENT {
-        assert!(page.contains(&format!("`agents.NAME.{field}`")), "{field}");
+    for table in super::named::NAMED {
+        for field in table.fields {
+            let key = format!("`{}.NAME.{}`", table.name, field.name);
+            assert!(page.contains(&key), "{key}");
+        }
     }
 }
 

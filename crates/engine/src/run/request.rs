@@ -32,7 +32,7 @@ use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::ChosenAgent;
 use crate::batch_record::{AttemptSettings, BatchRecord, PlanMark, TaskRecord};
-use crate::config::{MaxParallel, Settings};
+use crate::config::Settings;
 use crate::consent::{Steering, SteeringFiles, steering_settings};
 use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 use crate::project_secrets::secrets_of;
@@ -297,7 +297,7 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         radar: Some(settings.radar).filter(|pause| !pause.is_zero()),
         branches: settings.branch_names(),
         parallel_limit: settings.parallel_limit,
-        auto_slots: settings.max_parallel == MaxParallel::Auto,
+        auto_slots: settings.has_auto_slots(),
         min_free_disk: settings.min_free_disk,
         place: WorkPlace::Worktrees,
         cluster: None,
