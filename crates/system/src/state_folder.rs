@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::id::BatchNumber;
 
+use crate::stand_in::is_all_on_nfs;
+
 pub const SOCKET: &str = "socket";
 
 /// The folder, made private when it is new.
@@ -72,6 +74,9 @@ const NETWORK: [(u32, &str); 11] = [
 
 /// What network file system a path is on, if it is on one.
 fn network_file_system(path: &Path) -> Option<&'static str> {
+    if is_all_on_nfs() {
+        return Some("NFS");
+    }
     let found = rustix::fs::statfs(path).ok()?;
     name_of(u32::try_from(found.f_type & 0xffff_ffff).ok()?)
 }
@@ -243,6 +248,19 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_systems_of_other_machines_are_known_and_those_of_this_one_are_not() {
+        for (magic, name) in NETWORK {
+            assert_eq!(name_of(magic), Some(name));
+        }
+        // ext4, tmpfs, XFS, overlayfs, FUSE.
+        for magic in [0xef53, 0x0102_1994, 0x5846_5342, 0x794c_7630, 0x6573_5546] {
+            assert_eq!(name_of(magic), None);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(network_file_system(folder.path()), None);
+    }
 
     #[test]
     fn ids_of_batches_are_never_given_twice() {

@@ -99,7 +99,11 @@ impl From<NoAgent> for Faults {
 
 impl From<StateFolderError> for Faults {
     fn from(error: StateFolderError) -> Self {
-        Fault::new(Blame::Environment, "state_folder", with_causes(&error))
+        let code = match error {
+            StateFolderError::OnNetwork { .. } => "state_on_network",
+            StateFolderError::NoHome | StateFolderError::Io { .. } => "state_folder",
+        };
+        Fault::new(Blame::Environment, code, with_causes(&error))
             .hint(error.hint())
             .into()
     }
