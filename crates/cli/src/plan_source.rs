@@ -13,6 +13,7 @@ use pleach_engine::config::{Config, Settings};
 use pleach_engine::mentioned_files::declare_mentioned;
 use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use::{self, project_folder};
+use pleach_engine::plan_sizes::check_sizes_at;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::start::{Chosen, Dependencies};
 use pleach_formats::Document;
@@ -44,6 +45,7 @@ impl PlanSource {
         }
         let mut document = pleach_formats::read(file.text());
         declare_mentioned(&mut document.plan, &current_folder()?);
+        check_sizes_at(&mut document.plan, &current_folder()?)?;
         if document.plan.tasks.is_empty() && document.plan.errors.is_empty() {
             let message = format!("no tasks in {}", path.display());
             let hint = "a task is a checkbox such as \"- [ ] Fix the login\", or a heading such as \"### 63. Title\"";

@@ -17,6 +17,8 @@ pub enum ProblemCode {
     /// Two tasks have one id, or one text where the text is the identity.
     DuplicateId,
     UnknownDependency,
+    /// A task wants a size that is not configured.
+    UnknownSize,
     /// A dependency is open and not selected.
     MissingDependencies,
     BadPlan,
@@ -39,6 +41,7 @@ impl ProblemCode {
             Self::SelfDependency => "self_dependency",
             Self::DuplicateId => "duplicate_id",
             Self::UnknownDependency => "unknown_dependency",
+            Self::UnknownSize => "unknown_size",
             Self::MissingDependencies => "missing_dependencies",
             Self::BadPlan => "bad_plan",
             Self::NoId => "no_id",

@@ -28,6 +28,8 @@ pub struct Task {
     pub priority: Priority,
     /// How long it is thought to take.
     pub effort: Option<Effort>,
+    /// How large a part of a machine it wants, where it does not run on this one.
+    pub size: Option<SizeChoice>,
     pub labels: Vec<String>,
     pub notes: Vec<String>,
     /// The line it starts at, counted from 1.
@@ -50,6 +52,7 @@ impl Task {
             hold: TaskHold::None,
             priority: Priority::Medium,
             effort: None,
+            size: None,
             labels: Vec::new(),
             notes: Vec::new(),
             line,
@@ -76,6 +79,13 @@ pub enum TaskHold {
     Blocked,
     /// It is in a batch that runs.
     InLiveBatch,
+}
+
+/// A size by its name, and where that is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizeChoice {
+    pub name: String,
+    pub line: u32,
 }
 
 /// A task that another one needs, and where that is written.

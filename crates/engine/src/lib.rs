@@ -21,6 +21,7 @@ pub mod operator;
 pub mod patch;
 pub mod plan_file;
 pub mod plan_in_use;
+pub mod plan_sizes;
 pub mod plan_to_run;
 mod project_secrets;
 pub mod prompt;

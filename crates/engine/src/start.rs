@@ -30,6 +30,7 @@ use crate::agent;
 use crate::board::TasksToRun;
 use crate::config::{Config, Layers, Settings};
 use crate::plan_in_use::project_folder;
+use crate::plan_sizes::check_sizes;
 use crate::plan_to_run::PlanToRun;
 use crate::prompt::Template;
 use crate::run::{EarlierBatches, Fetch, Prepared, Proofs, RunRequest, prepare};
@@ -98,11 +99,12 @@ impl RunRequest {
 pub(crate) fn prepare_tasks(
     state: &StateFolder,
     program: &Path,
-    tasks: TasksToRun,
+    mut tasks: TasksToRun,
     options: &BatchOptions,
     key: Option<&RequestKey>,
 ) -> Result<(Prepared, Vec<Problem>), StartError> {
     let settings = trusted_settings(state, &tasks, options)?;
+    check_sizes(&mut tasks.plan.document.plan, &settings);
     let chosen = chosen_of(&tasks, options, settings.phase_threshold);
     if !chosen.errors.is_empty() {
         return Err(StartError::Plan(chosen.errors));

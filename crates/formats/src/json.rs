@@ -7,7 +7,7 @@ use std::ops::Range;
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::{Plan, Stage};
 use pleach_domain::problem::{Problem, ProblemCode};
-use pleach_domain::task::{Dependency, IfUnknown, Priority, Task, TaskStatus};
+use pleach_domain::task::{Dependency, IfUnknown, Priority, SizeChoice, Task, TaskStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -62,6 +62,7 @@ struct TaskEntry {
     prompt: Option<String>,
     depends_on: Option<Vec<IdText>>,
     files: Option<Vec<String>>,
+    size: Option<String>,
     labels: Option<Vec<String>>,
     priority: Option<serde_json::Value>,
     status: Option<String>,
@@ -135,6 +136,7 @@ fn task(entry: TaskEntry, line: u32) -> Task {
         status: status.unwrap_or(TaskStatus::Pending),
         needs: needs.collect(),
         files: entry.files.unwrap_or_default(),
+        size: entry.size.map(|name| SizeChoice { name, line }),
         labels: entry.labels.unwrap_or_default(),
         priority: Priority::read(&priority.unwrap_or_default()),
         ..Task::new(id, title, line)

@@ -18,6 +18,7 @@ mod phase_label;
 mod pieces;
 mod ranges;
 mod section;
+mod size;
 mod task_index;
 mod title;
 
@@ -41,6 +42,7 @@ pub(crate) use self::phase_label::phase_title;
 use self::phase_label::{PhaseName, is_criteria_label, named_phase_title};
 use self::phase_label::{numbered_phase_title, verify_label};
 use self::pieces::pieces;
+use self::size::without_sizes;
 use self::title::{bold_number, first_line, without_id};
 use crate::Document;
 use crate::lines::Lines;
@@ -346,9 +348,12 @@ impl<'t> MarkdownReader<'t> {
 
     fn details(&mut self, task: usize, block: &Block) {
         let line = self.lines.at(block.start);
-        let (_, needs) = without_depends(&block.guarded());
+        let guarded = block.guarded();
+        let (_, needs) = without_depends(&guarded);
+        let (_, size) = without_sizes(&guarded);
         let raw = &mut self.gathered.raws[task];
         raw.add_needs(&needs, line);
+        raw.add_size(size, line);
         raw.add_files(block);
     }
 

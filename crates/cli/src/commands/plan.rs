@@ -144,6 +144,9 @@ struct TaskEntry<'a> {
     phase: Option<u32>,
     depends_on: Vec<&'a str>,
     files: &'a [String],
+    /// The size that it wants of a cluster's node, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<&'a str>,
     line: u32,
     wave: Option<u32>,
 }
@@ -170,6 +173,7 @@ impl<'a> PlanReport<'a> {
                 .map(|need| need.on.as_str())
                 .collect(),
             files: &task(*position).files,
+            size: task(*position).size.as_ref().map(|size| size.name.as_str()),
             line: task(*position).line,
             wave: picture.order.wave_of[*position],
         };

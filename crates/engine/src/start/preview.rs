@@ -21,6 +21,7 @@ use super::{BatchOptions, Chosen, StartError, chosen_of, request, trusted_settin
 use crate::board::{Board, BoardErrorKind, TasksToRun};
 use crate::config::Settings;
 use crate::fault::{ErrorText, Faults};
+use crate::plan_sizes::check_sizes;
 use crate::plan_to_run::by_id_in_batch;
 use crate::run::{Rehearsal, RunError, rehearse};
 
@@ -88,7 +89,7 @@ pub fn preview(
 ) -> Result<BatchPreview, Faults> {
     options.check_ids()?;
     let board = Board::open(state)?;
-    let tasks = match board.tasks_to_run(&options.task_ids) {
+    let mut tasks = match board.tasks_to_run(&options.task_ids) {
         Ok(tasks) => tasks,
         Err(error)
             if matches!(
@@ -105,6 +106,9 @@ pub fn preview(
     // Without settings it does not start, and what it would be is shown all the same.
     let known = settings.as_ref().ok();
     let threshold = known.map_or_else(Threshold::default, |known| known.phase_threshold);
+    if let Some(known) = known {
+        check_sizes(&mut tasks.plan.document.plan, known);
+    }
     let mut chosen = chosen_of(&tasks, options, threshold);
     let errors = std::mem::take(&mut chosen.errors);
     let preview = BatchPreview::new(&tasks, &chosen, &ids, options.rules(threshold));

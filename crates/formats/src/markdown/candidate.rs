@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use compact_str::CompactString;
 use pleach_domain::id::PhaseNumber;
-use pleach_domain::task::{Effort, Priority, TaskHold, TaskStatus};
+use pleach_domain::task::{Effort, Priority, SizeChoice, TaskHold, TaskStatus};
 
 use super::block::Block;
 use super::depends::DependsList;
@@ -54,6 +54,7 @@ pub(super) struct TaskCandidate {
     pub(super) mentions: Vec<String>,
     pub(super) priority: Priority,
     pub(super) effort: Option<Effort>,
+    pub(super) size: Option<SizeChoice>,
     pub(super) labels: Vec<String>,
     pub(super) mark: Mark,
     pub(super) nested: Vec<Range<usize>>,
@@ -98,6 +99,7 @@ impl TaskCandidate {
             mentions: Vec::new(),
             priority: Priority::Medium,
             effort: None,
+            size: None,
             labels: Vec::new(),
             mark: Mark::None,
             nested: Vec::new(),
@@ -117,6 +119,15 @@ impl TaskCandidate {
             let line = first_line + found.lines_down;
             self.needs.extend(RawNeed::all(&found.list, line));
         }
+    }
+
+    /// What it says of its size, at so many lines below the first; what it said before counts.
+    pub(super) fn add_size(&mut self, found: Option<SizeChoice>, first_line: u32) {
+        let found = found.map(|size| SizeChoice {
+            line: first_line + size.line,
+            ..size
+        });
+        self.size = self.size.take().or(found);
     }
 
     pub(super) fn add_files(&mut self, block: &Block) {

@@ -11,6 +11,7 @@ use super::block::{Block, unguarded};
 use super::candidate::{CandidateKind, TaskCandidate};
 use super::depends::without_depends;
 use super::leading_id::{bare_number, leading_id};
+use super::size::without_sizes;
 use super::title::{bold_number, first_line, without_id};
 use crate::Mark;
 
@@ -33,7 +34,8 @@ impl MarkdownReader<'_> {
     }
 
     pub(super) fn checkbox(&mut self, Checkbox { mark, at }: Checkbox, block: &Block) {
-        let (plain, needs) = without_depends(&block.guarded());
+        let (plain, size) = without_sizes(&block.guarded());
+        let (plain, needs) = without_depends(&plain);
         let title_line = unguarded(plain.lines().next().unwrap_or("").trim());
         let written = first_line(block, self.text);
         let found = leading_id(&title_line).or_else(|| bold_number(&written, &title_line));
@@ -65,6 +67,7 @@ impl MarkdownReader<'_> {
         };
         raw.id = found.map(|found| found.id.into());
         raw.add_needs(&needs, line);
+        raw.add_size(size, line);
         raw.add_files(block);
         self.open(raw);
         if let Some(item) = self.items.last_mut() {

@@ -196,7 +196,9 @@ fn give_to_tasks_around(raws: &mut [TaskCandidate], kept: &[bool]) {
             let needs = std::mem::take(&mut raws[place].needs);
             let files = std::mem::take(&mut raws[place].files);
             let mentions = std::mem::take(&mut raws[place].mentions);
+            let size = raws[place].size.take();
             raws[section].needs.extend(needs);
+            raws[section].add_size(size, 0);
             for path in mentions {
                 raws[section].add_mention(&path);
             }
@@ -385,6 +387,7 @@ fn task(text: &str, raw: TaskCandidate, needs: TaskNeeds) -> Task {
         files: raw.files,
         priority: raw.priority,
         effort: raw.effort,
+        size: raw.size,
         labels: raw.labels,
         notes: needs.notes,
         line: raw.line,

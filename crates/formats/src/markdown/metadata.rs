@@ -9,6 +9,7 @@ use pleach_domain::task::TaskStatus;
 
 use super::leading_id::is_id_shaped;
 use super::ranges::with_ranges_joined;
+use super::size::is_name;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MetadataKey {
@@ -17,6 +18,7 @@ pub(super) enum MetadataKey {
     Blocking,
     Priority,
     Effort,
+    Size,
     Files,
     Labels,
 }
@@ -37,13 +39,17 @@ pub(super) fn entry(line: &str) -> Option<MetadataEntry> {
     let behind = &line[colon + 1..];
     let start = line.len() - behind.trim_start_matches(is_decoration).len();
     let end = start + line[start..].trim_end().len();
+    // Much that is no task's has a size in words.
+    if key == MetadataKey::Size && size(&line[start..end]).is_none() {
+        return None;
+    }
     Some(MetadataEntry {
         key,
         value: start..end,
     })
 }
 
-const KEYS: [(&str, MetadataKey); 14] = [
+const KEYS: [(&str, MetadataKey); 15] = [
     ("status", MetadataKey::Status),
     ("dependencies", MetadataKey::Dependencies),
     ("dependency", MetadataKey::Dependencies),
@@ -54,6 +60,7 @@ const KEYS: [(&str, MetadataKey); 14] = [
     ("priority", MetadataKey::Priority),
     ("effort", MetadataKey::Effort),
     ("estimated effort", MetadataKey::Effort),
+    ("size", MetadataKey::Size),
     ("files affected", MetadataKey::Files),
     ("affected files", MetadataKey::Files),
     ("files", MetadataKey::Files),
@@ -65,6 +72,12 @@ fn key(name: &str) -> Option<MetadataKey> {
         .iter()
         .find(|(known, _)| known.eq_ignore_ascii_case(name));
     found.map(|(_, key)| *key)
+}
+
+/// The name of a size, without its decoration.
+pub(super) fn size(value: &str) -> Option<&str> {
+    let name = value.trim_matches(['*', '_', '`', '[', ']', ' ']);
+    is_name(name).then_some(name)
 }
 
 const TICKS: [char; 3] = ['✅', '✔', '☑'];
@@ -260,6 +273,11 @@ mod tests {
             Some((MetadataKey::Priority, "High"))
         );
         assert_eq!(value("__Files Affected__:"), Some((MetadataKey::Files, "")));
+        assert_eq!(
+            value("**Size**: `large`"),
+            Some((MetadataKey::Size, "`large`"))
+        );
+        assert_eq!(value("Size: 12 kB at most"), None);
         assert_eq!(value("**Status quo**: fine"), None);
         assert_eq!(value("no colon"), None);
     }

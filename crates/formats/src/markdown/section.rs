@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use pleach_domain::task::{Effort, Priority, TaskHold};
+use pleach_domain::task::{Effort, Priority, SizeChoice, TaskHold};
 
 use super::block::Block;
 use super::candidate::RawNeed;
@@ -111,6 +111,10 @@ impl MarkdownReader<'_> {
             MetadataKey::Blocking => raw.blocking.extend(RawNeed::all(text, line)),
             MetadataKey::Priority => raw.priority = Priority::read(text),
             MetadataKey::Effort => raw.effort = raw.effort.or_else(|| Effort::read(text)),
+            MetadataKey::Size => {
+                let named = metadata::size(text).map(str::to_owned);
+                raw.add_size(named.map(|name| SizeChoice { name, line: 0 }), line);
+            }
             MetadataKey::Labels => {
                 let labels = text.split(',').map(|label| label.trim().trim_matches('`'));
                 let labels = labels.filter(|label| !label.is_empty());

@@ -25,6 +25,55 @@ fn annotations_in_code_and_links_say_nothing() {
 }
 
 #[test]
+fn a_task_chooses_a_size_in_prose_only() {
+    let text = "- [ ] 1.1 A (size: large)\n- [ ] 1.2 `(size: a)` and [docs (size: b)](https://x.org)\n  or `(size: c)`\n\
+                - [ ] 1.3 C\n\n  ```\n  (size: d)\n  ```\n- [ ] 1.4 D (depends: 1.1)\n  and more (size: small)\n\
+                - [ ] 1.5 E\n  - [ ] part (size: medium)\n";
+    check(
+        text,
+        "1.1 [ ] A
+         1.2 [ ] (size: a) and docs (size: b)
+         1.3 [ ] C
+         1.4 [ ] D < 1.1
+         1.5 [ ] E",
+    );
+    let sizes = |text: &str| -> Vec<Option<(String, u32)>> {
+        let tasks = pleach_formats::read(text).plan.tasks.into_iter();
+        let size = tasks.map(|task| task.size.map(|size| (size.name, size.line)));
+        size.collect()
+    };
+    let size = |name: &str, line| Some((name.to_owned(), line));
+    assert_eq!(
+        sizes(text),
+        [
+            size("large", 1),
+            None,
+            None,
+            size("small", 10),
+            size("medium", 12)
+        ]
+    );
+    let sections = "### 1. T\n**Status**: [NOT STARTED]\n**Size**: large\n\nText\n\n### 2. U\n- **Size**: `x-1`\n\n\
+                    ### 3. V\n**Size**: 12 kB or less\n\n### 4. W\n```\n**Size**: large\n```\n";
+    assert_eq!(
+        sizes(sections),
+        [size("large", 3), size("x-1", 8), None, None]
+    );
+    let json =
+        "{\"tasks\":[\n{\"id\":1,\"size\":\"large\"},\n{\"id\":2,\"size\":null},\n{\"id\":3}]}";
+    assert_eq!(sizes(json), [size("large", 2), None, None]);
+}
+
+#[test]
+fn what_chooses_a_size_stays_in_what_agents_get() {
+    let plan =
+        pleach_formats::read("- [ ] 1.1 Fix **it** (size: large)\n  soon (size: small)\n").plan;
+    assert_eq!(plan.tasks[0].written_title(), "Fix **it** (size: large)");
+    assert_eq!(plan.tasks[0].title, "Fix it");
+    assert_eq!(plan.tasks[0].details.trim(), "soon (size: small)");
+}
+
+#[test]
 fn a_reason_may_have_code_in_it() {
     let plan = pleach_formats::read(
         "**Execution Note:** Tasks 3.1-3.2 are [SEQUENTIAL] - both call `f(x)`\n\n- [ ] 3.1 A\n- [ ] 3.2 B\n",
