@@ -200,6 +200,8 @@ enum Trouble {
     Orders,
     /// Secrets do not reach a node.
     Secrets,
+    /// Files do not come along.
+    LeftOut,
 }
 
 impl Trouble {
@@ -274,7 +276,7 @@ impl Dispatcher {
             let whom = match trouble {
                 Trouble::Queue | Trouble::Submitting => self.cluster_name,
                 Trouble::Share | Trouble::Orders => "the share",
-                Trouble::Secrets => "a node",
+                Trouble::Secrets | Trouble::LeftOut => "a node",
             };
             let why = with_causes(error);
             let note = format!("{whom} {what}: {why}; trying again");

@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 
+use pleach_domain::choice::SecretDelivery;
 use pleach_git::worktree::{Included, PackedFiles};
 use pleach_system::variables::is_allowed_to_all;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -16,6 +17,9 @@ use crate::attempt::AttemptContext;
 pub(crate) struct UnitSecrets {
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) files: PackedFiles,
+    /// What does not come along, in words.
+    #[serde(skip)]
+    pub(crate) left_out: Vec<String>,
 }
 
 /// How a node comes by them.
@@ -38,9 +42,11 @@ impl UnitSecrets {
         names.dedup();
         let set = names.into_iter().filter(|name| !is_allowed_to_all(name));
         let set = set.filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
+        let (files, left_out) = context.included.pack();
         Self {
             variables: set.collect(),
-            files: context.included.pack().0,
+            files,
+            left_out: left_out.iter().map(ToString::to_string).collect(),
         }
     }
 
@@ -62,7 +68,15 @@ impl UnitSecrets {
 }
 
 impl SecretsRoute {
-    /// The route for a batch whose user chose this one.
+    pub(crate) fn of(chosen: SecretDelivery) -> Self {
+        match chosen {
+            SecretDelivery::Channel => Self::Channel,
+            SecretDelivery::File => Self::File,
+            SecretDelivery::None => Self::Nothing,
+        }
+    }
+
+    /// The same, if there is anything to be sent.
     pub(crate) fn wanted(self, secrets: &[(String, String)], included: &Included) -> Self {
         if secrets.is_empty() && included.is_empty() {
             Self::Nothing

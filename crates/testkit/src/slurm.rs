@@ -249,6 +249,7 @@ SwitchType=switch/none
 JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
 TaskProlog={shown}/prolog
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=10000
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pleach_domain::choice::SecretDelivery;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -18,4 +19,7 @@ pub struct ClusterSettings {
     pub look: Duration,
     /// How long a node may be out of reach.
     pub lease: Duration,
+    /// How nodes come by what may be secret.
+    #[serde(default)]
+    pub secrets: SecretDelivery,
 }

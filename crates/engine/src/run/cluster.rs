@@ -81,6 +81,7 @@ pub(super) fn settings_of(
         scratch: settings.cluster_scratch.clone(),
         look: settings.cluster_look,
         lease: settings.cluster_lease,
+        secrets: settings.cluster_secrets,
     }))
 }
 

@@ -74,7 +74,7 @@ impl ClusterPlace {
                 lease: paced(settings.lease),
                 snapshot: paced(record.radar.unwrap_or(SNAPSHOT)),
             },
-            secrets: SecretsRoute::Channel,
+            secrets: SecretsRoute::of(settings.secrets),
             min_free_disk: record.min_free_disk,
         })
     }

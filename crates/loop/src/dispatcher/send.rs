@@ -143,6 +143,7 @@ impl Dispatcher {
                         submission.avoid.clone_from(&unsent.avoid);
                         self.troubles.remove(&Trouble::Orders);
                         crash_point(CrashPoint::OrdersWritten);
+                        self.tell_what_stays_here();
                         unsent.step = SendingStep::UnderWay;
                         self.call(ClusterCall::Submit(submission));
                     }
@@ -296,6 +297,23 @@ impl Dispatcher {
         let ours = [context.state.path().to_owned(), context.trees.clone()];
         let all = share.into_iter().chain(context.store.users_folders());
         all.chain(ours).map(StoredPath).collect()
+    }
+
+    /// Says once what units do not get of the files that worktrees here do.
+    fn tell_what_stays_here(&mut self) {
+        let is_news = self.troubles.insert(Trouble::LeftOut);
+        let Some(unit) = self.units.first().filter(|_| is_news) else {
+            return;
+        };
+        let included = &self.context.included;
+        if self.place.secrets == SecretsRoute::Nothing && !included.is_empty() {
+            let all = included.paths().count();
+            let why = "ignored files are not copied to nodes (cluster.secrets = \"none\")";
+            return unit.handle.tell(LoopInput::Noted(format!("{all} {why}")));
+        }
+        for left_out in UnitSecrets::of(&self.context).left_out {
+            unit.handle.tell(LoopInput::Noted(left_out));
+        }
     }
 
     /// Says the secrets to a unit that waits for them; if they do not get there, it is tried again.

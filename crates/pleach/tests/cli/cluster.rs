@@ -4,6 +4,7 @@ mod killed;
 mod lost;
 mod nodes;
 mod queue;
+mod secrets;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -329,43 +330,4 @@ fn is_written_below(folder: &Path, secret: &str) -> bool {
             .windows(secret.len())
             .any(|part| part == secret.as_bytes())
     })
-}
-
-/// An agent on a node has what is passed on to it, and nobody else does.
-fn keeps_secrets(behind: &Behind<'_>, also: &[PathBuf]) {
-    let secret = "c4n4ry-0123456789abcdef";
-    let shell =
-        "printf %s \"$CANARY\" | wc -c > length; env > /dev/null; echo \"my key is $CANARY\"";
-    let scene = Scene::of("1", ON_CLUSTER, shell);
-    pass_on(&scene, "CANARY");
-    let mut run = behind.run(&scene, &["run", "--yes"]);
-    let told = Running::start(run.env("CANARY", secret)).story();
-    told.check(0, "1:merged");
-    assert_eq!(
-        scene.show("pleach/batch-1", "length").trim(),
-        secret.len().to_string()
-    );
-    let mut places = vec![
-        scene.repo.beside("share"),
-        scene.repo.beside("node"),
-        scene.state(),
-    ];
-    places.extend_from_slice(also);
-    for place in places {
-        assert!(!is_written_below(&place, secret), "{}", place.display());
-    }
-    let log = crate::pleach(scene.repo.path(), &scene.home(), &["logs", "1", "1"]);
-    assert!(log.out.contains("my key is"), "{}", log.out);
-}
-
-#[test]
-fn a_secret_reaches_its_agent_and_is_written_nowhere() {
-    keeps_secrets(&Behind::StandIn, &[]);
-}
-
-#[test]
-fn slurm_writes_no_secret_anywhere() {
-    let cluster = SlurmCluster::start(1);
-    let own = cluster.conf().parent().unwrap().to_owned();
-    keeps_secrets(&Behind::Slurm(&cluster), &[own]);
 }
