@@ -23,9 +23,10 @@ use pleach_system::text::causes::with_causes;
 
 use crate::kept::KeptError;
 use crate::resolve::ResolveError;
+use crate::share;
 use crate::stored_batch::{LookupError, StoredBatch};
 
-pub use search::empty_folders;
+pub use search::{empty_folders, unused_on_shares};
 
 #[derive(Debug, thiserror::Error)]
 pub enum GcError {
@@ -116,6 +117,10 @@ pub enum GarbageKind {
     Socket {
         path: PathBuf,
     },
+    /// What lies on the share of a cluster, and no node needs.
+    OnShare {
+        path: PathBuf,
+    },
 }
 
 impl GarbageKind {
@@ -128,6 +133,7 @@ impl GarbageKind {
             Self::EmptyFolder { .. } => "empty folder",
             Self::Damaged { .. } => "damaged files",
             Self::Socket { .. } => "socket",
+            Self::OnShare { .. } => "share",
         }
     }
 }
@@ -254,7 +260,17 @@ impl GarbageCollector<'_> {
             }
             GarbageKind::Damaged { folder } => removed_or(folder, remove_all(folder)),
             GarbageKind::Socket { path } => removed_or(path, fs::remove_file(path)),
+            GarbageKind::OnShare { path } => self.remove_from_share(path),
         }
+    }
+
+    /// Somebody may have come to need it since it was found.
+    fn remove_from_share(&self, path: &std::path::Path) -> Result<(), GcError> {
+        let unused = share::unused(self.state, self.database, self.keep)?;
+        if unused.iter().any(|unused| unused.path == path) {
+            removed_or(path, remove_all(path))?;
+        }
+        Ok(())
     }
 
     fn retire(&self, stored: &StoredBatch, task: usize) -> Result<(), GcError> {

@@ -27,6 +27,7 @@ mod project_secrets;
 pub mod prompt;
 pub mod resolve;
 pub mod run;
+pub mod share;
 pub mod start;
 pub mod stored_batch;
 pub mod trial;

@@ -8,6 +8,7 @@ use anstyle::Style;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::gc::{
     Garbage, GarbageCollector, GarbageKind, GarbageRemoved, Repacked, empty_folders,
+    unused_on_shares,
 };
 use pleach_engine::plan_in_use::project_folder;
 use pleach_git::git::{Git, Store};
@@ -60,9 +61,9 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
     }
     drop(looking);
     // They are of no project; the first one takes them along.
-    let empty = empty_folders(&state, &database)?;
-    if let Some(first) = found.first_mut() {
-        first.extend(empty);
+    if let (Some(first), Some(collector)) = (found.first_mut(), collectors.first()) {
+        first.extend(empty_folders(&state, &database)?);
+        first.extend(unused_on_shares(&state, &database, collector.keep)?);
     }
     let all: Vec<&Garbage> = found.iter().flatten().collect();
     if !arguments.json {
@@ -226,7 +227,8 @@ fn entry(find: &Garbage) -> Value {
     let path = match &find.what {
         GarbageKind::Worktree { path, .. }
         | GarbageKind::Resolution { path, .. }
-        | GarbageKind::Socket { path } => Some(path),
+        | GarbageKind::Socket { path }
+        | GarbageKind::OnShare { path } => Some(path),
         GarbageKind::Transcripts { folder }
         | GarbageKind::EmptyFolder { folder }
         | GarbageKind::Damaged { folder } => Some(folder),

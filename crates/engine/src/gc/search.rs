@@ -14,6 +14,7 @@ use pleach_system::state_folder::StateFolder;
 
 use super::{Garbage, GarbageCollector, GarbageKind, GcError};
 use crate::kept::{KEEP, KeptWork, list, refs_below};
+use crate::share;
 use crate::stored_batch::StoredBatch;
 
 pub(super) const LOCK: &str = "lock";
@@ -295,6 +296,24 @@ pub fn empty_folders(
     Ok(finds)
 }
 
+/// What is on the shares of clusters for nothing.
+pub fn unused_on_shares(
+    state: &StateFolder,
+    database: &pleach_log::database::Database,
+    keep: Duration,
+) -> Result<Vec<Garbage>, GcError> {
+    let unused = share::unused(state, database, keep)?.into_iter();
+    let finds = unused.map(|unused| Garbage {
+        batch: None,
+        number: None,
+        bytes: Some(bytes_of(&unused.path)),
+        name: unused.name,
+        age: unused.age,
+        what: GarbageKind::OnShare { path: unused.path },
+    });
+    Ok(finds.collect())
+}
+
 /// Worktrees go first: what is in them is kept then, and their branches are free.
 fn order(what: &GarbageKind) -> u8 {
     match what {
@@ -305,6 +324,14 @@ fn order(what: &GarbageKind) -> u8 {
         GarbageKind::Socket { .. } => 4,
         GarbageKind::EmptyFolder { .. } => 5,
         GarbageKind::Damaged { .. } => 6,
+        GarbageKind::OnShare { .. } => 7,
+    }
+}
+
+fn bytes_of(path: &Path) -> u64 {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => meta.len(),
+        _ => bytes_below(path),
     }
 }
 

@@ -78,4 +78,26 @@ impl Database {
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
+
+    /// The names of what was given to clusters and is not over, of all batches that are not.
+    pub fn live_submissions(&self) -> Result<Vec<String>, DatabaseError> {
+        self.read("list what clusters have", |connection| {
+            let mut select = connection.prepare(
+                "SELECT DISTINCT submission FROM submission JOIN batch_state USING (batch)
+                 WHERE over_at IS NULL AND ended_at IS NULL",
+            )?;
+            let rows = select.query_map([], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The records of all batches of which a cluster was given anything.
+    pub fn records_of_clusters(&self) -> Result<Vec<String>, DatabaseError> {
+        self.read("list the batches of clusters", |connection| {
+            let sql = "SELECT record FROM batch WHERE id IN (SELECT batch FROM submission)";
+            let mut select = connection.prepare(sql)?;
+            let rows = select.query_map([], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 }

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use pleach_engine::batch_record::{BatchRecord, ClusterSettings};
 use pleach_engine::run::RunError;
+use pleach_engine::share::{PROGRAMS, depot, home_name, introduce};
 use pleach_log::batch_paths::project_name;
 use pleach_system::pace::paced;
-use pleach_system::state_folder::{StateFolder, private_folder};
+use pleach_system::state_folder::private_folder;
 use pleach_system::text::hash::hash;
 
 use crate::attempt::AttemptContext;
@@ -24,9 +25,6 @@ const BEAT: Duration = Duration::from_secs(5);
 
 /// How often a node looks what its agent has made, where the radar does not say it.
 const SNAPSHOT: Duration = Duration::from_mins(1);
-
-/// The folder of the programs of all builds, on the share.
-const PROGRAMS: &str = "bin";
 
 /// Where submissions go, and how they are followed.
 #[derive(Debug, Clone)]
@@ -60,11 +58,12 @@ impl ClusterPlace {
         let home = share.join(home_name(&context.state));
         let failed = RunError::io("prepare the share");
         let made = private_folder(&home).map_err(io::Error::other);
+        let made = made.and_then(|()| introduce(&home, &context.state));
         let program = made.and_then(|()| bring_program(&context.wrapper, &share.join(PROGRAMS)));
         let project = project_name(&context.store);
         Ok(Self {
             home,
-            depot: share.join(&project).join("depot.git"),
+            depot: depot(share, &project),
             program: program.map_err(failed)?,
             scratch: PathBuf::from(&settings.scratch),
             project,
@@ -93,16 +92,6 @@ impl ClusterPlace {
         let name = self.home.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
-}
-
-/// What tells the submissions of this installation from those of others that use the same share.
-fn home_name(state: &StateFolder) -> String {
-    let host = rustix::system::uname();
-    let parts = [
-        host.nodename().to_bytes(),
-        state.path().as_os_str().as_encoded_bytes(),
-    ];
-    hash(parts)[..12].to_owned()
 }
 
 /// Copies our own program to where nodes find it, under a name that no other build has.

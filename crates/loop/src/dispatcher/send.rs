@@ -262,6 +262,7 @@ impl Dispatcher {
         let commits: Vec<_> = commits.into_iter().collect();
         let head = OrdersHead {
             protocol: PROTOCOL,
+            program: StoredPath(self.place.program.clone()),
             batch: self.context.number,
             project_name: self.place.project.clone(),
             project: self.context.store.lend(&self.place.depot, &commits)?,

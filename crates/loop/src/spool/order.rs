@@ -27,6 +27,8 @@ pub(crate) struct Orders {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OrdersHead {
     pub(crate) protocol: u32,
+    /// Our program, which is needed as long as these orders are there.
+    pub(crate) program: StoredPath,
     pub(crate) batch: BatchNumber,
     /// How the project is called in paths.
     pub(crate) project_name: String,

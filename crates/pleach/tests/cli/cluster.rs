@@ -5,6 +5,7 @@ mod lost;
 mod nodes;
 mod queue;
 mod secrets;
+mod share;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,8 @@ fn submissions(scene: &Scene) -> Vec<PathBuf> {
         .flatten();
     let homes = homes.flatten().filter(|home| home.file_name().len() == 12);
     let inside = homes.flat_map(|home| fs::read_dir(home.path()).into_iter().flatten());
-    inside.flatten().map(|entry| entry.path()).collect()
+    let paths = inside.flatten().map(|entry| entry.path());
+    paths.filter(|path| path.is_dir()).collect()
 }
 
 /// Our program that carries out the only unit of the only submission.

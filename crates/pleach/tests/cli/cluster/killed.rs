@@ -62,8 +62,12 @@ fn kill_owner(behind: &Behind<'_>, tasks: usize, kills: usize, moments: &mut Mom
         }
     }
     let last = Running::start(&mut behind.run(&scene, &["resume", "1"])).answer();
-    // Its last one may have died after the end.
-    assert!(matches!(last.code, 0 | 2), "{}{}", last.out, last.err);
+    if last.code == 2 {
+        // The last one died after the end, with its folder still there.
+        crate::pleach(scene.repo.path(), &scene.home(), &["gc", "--yes"]).good();
+    } else {
+        assert_eq!(last.code, 0, "{}{}", last.out, last.err);
+    }
     assert_eq!(work(&scene), work(&here));
     let began = scene.trace("began").split_whitespace().count();
     assert_eq!(began, tasks, "each agent runs once");
