@@ -96,8 +96,9 @@ fn await_orders(submission: &SubmissionFolder) -> io::Result<Orders> {
     for _ in 0..LOOKS {
         last = submission.orders();
         match &last {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => thread::sleep(PAUSE),
-            _ => break,
+            // Nor may it show all of them.
+            Err(_) => thread::sleep(PAUSE),
+            Ok(_) => break,
         }
     }
     last

@@ -2,7 +2,11 @@
 
 use std::fs;
 
+use pleach_engine::validate::RunEnding;
+use pleach_git::git::CommitId;
+
 use super::*;
+use crate::attempt::{Probe, ProbeEnded};
 
 fn heartbeat() -> Heartbeat {
     Heartbeat {
@@ -75,4 +79,62 @@ fn each_unit_hears_its_own_word() {
     let heard = [1, 2, 3].map(|unit| submission.heard(unit).unwrap());
     assert_eq!(heard, [Control::Go, Control::Stop, Control::StopAtOnce]);
     assert!(submission.heard(4).is_err());
+}
+
+/// Damages a file in every way that a torn write or a flipped bit can, and reads it.
+#[track_caller]
+fn check_damaged(path: &Path, is_read: impl Fn() -> bool) {
+    let whole = fs::read(path).unwrap();
+    assert!(is_read(), "{} is not damaged", path.display());
+    for length in 0..whole.len() {
+        fs::write(path, &whole[..length]).unwrap();
+        assert!(!is_read(), "{}: {length} bytes", path.display());
+    }
+    for place in 0..whole.len() {
+        for bit in 0..8 {
+            let mut changed = whole.clone();
+            changed[place] ^= 1 << bit;
+            fs::write(path, &changed).unwrap();
+            assert!(!is_read(), "{}: byte {place}, bit {bit}", path.display());
+        }
+    }
+}
+
+fn stopped_probe() -> UnitEnding {
+    let commit: CommitId = "ab".repeat(20).parse().unwrap();
+    let tree = "cd".repeat(20).parse().unwrap();
+    let probe = Probe {
+        number: 4,
+        tasks: Vec::new(),
+        commit,
+        tree,
+    };
+    UnitEnding::Judged(Box::new(ProbeEnded::new(&probe, RunEnding::Stopped)))
+}
+
+#[test]
+fn no_file_that_is_torn_or_changed_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let submission = SubmissionFolder::at(folder.path().to_owned());
+    let unit = submission.unit(1);
+    assert!(unit.claim("mine").unwrap());
+    unit.put_result(&UnitResult {
+        fence: "ab".repeat(16),
+        node: "n1".to_owned(),
+        ended: stopped_probe(),
+        has_bundle: false,
+        was_evicted: false,
+    })
+    .unwrap();
+    let at = |name: &str| folder.path().join("1").join(name);
+    check_damaged(&at("claim"), || unit.is_claimed_by("mine"));
+    check_damaged(&at("result.json"), || unit.result().is_ok());
+    fs::write(folder.path().join("control"), "s").unwrap();
+    let control = folder.path().join("control");
+    check_damaged(&control, || submission.heard(1).is_ok());
+    let orders = seal("{\"protocol\":1}\n{\"unit\":1}").into_bytes();
+    fs::write(folder.path().join("orders"), &orders).unwrap();
+    let orders = folder.path().join("orders");
+    let text = || read(&orders).unwrap();
+    check_damaged(&orders, || unseal(&text()).is_some());
 }
