@@ -10,7 +10,7 @@ use pleach_domain::choice::{Landing, SandboxChoice};
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_engine::config::{MaxParallel, Settings};
 use pleach_engine::consent::SteeringSubject;
-use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
+use pleach_engine::run::{Fetch, PlannedSubmission, Rehearsal, RunRequest};
 use pleach_git::git::CommitId;
 use pleach_system::sandbox::SandboxPolicy;
 use pleach_system::secrets::Secrets;
@@ -48,6 +48,12 @@ fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
         ("retries", retries(request)),
         ("limits", limits(request)),
     ]);
+    facts.extend(
+        found
+            .submissions
+            .iter()
+            .map(|planned| ("submission", submission(planned))),
+    );
     facts.extend(weaving(request, found));
     let asked = consent_names(found);
     facts.push((
@@ -116,6 +122,26 @@ fn consent_names(found: &Rehearsal) -> Vec<&str> {
     let all = found.consent.iter().map(|change| &change.what);
     all.map(|(SteeringSubject::Setting(name) | SteeringSubject::File(name))| name.as_str())
         .collect()
+}
+
+fn submission(planned: &PlannedSubmission) -> String {
+    let PlannedSubmission {
+        size,
+        tasks,
+        options,
+        answer,
+    } = planned;
+    let what = match tasks {
+        0 => format!("the tests, size {size}"),
+        1 => format!("1 task, size {size}"),
+        many => format!("{many} tasks, size {size}"),
+    };
+    let asked = line(options);
+    match answer {
+        Some(Ok(answer)) => format!("{what}: {asked}: {answer}"),
+        Some(Err(refused)) => format!("{what}: {asked}: refused: {refused}"),
+        None => format!("{what}; the cluster is not asked before you consent"),
+    }
 }
 
 fn few(names: &[String]) -> String {
@@ -242,6 +268,7 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
             "command": found.argv,
             "variables": found.variables,
         },
+        "submissions": found.submissions.iter().map(submission_value).collect::<Vec<_>>(),
         "steeringFiles": found.steering,
         "consent": consent_names(found),
         "interrupted": found.interrupted,
@@ -255,6 +282,17 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
         answer.extend(settled);
     }
     answer
+}
+
+fn submission_value(planned: &PlannedSubmission) -> Value {
+    let answer = planned.answer.as_ref();
+    json!({
+        "size": planned.size,
+        "tasks": planned.tasks,
+        "options": planned.options,
+        "answer": answer.and_then(|answer| answer.as_ref().ok()),
+        "refused": answer.and_then(|answer| answer.as_ref().err()),
+    })
 }
 
 fn settled(settings: &Settings, request: &RunRequest, found: &Rehearsal) -> Value {

@@ -26,7 +26,7 @@ use pleach_system::files::stored_path::StoredPath;
 use pleach_system::secrets::Hider;
 
 pub use attempt_settings::AttemptSettings;
-pub use cluster_settings::ClusterSettings;
+pub use cluster_settings::{ClusterSettings, UnitSizes};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BatchRecord {
@@ -153,6 +153,9 @@ pub struct TaskRecord {
     /// How far it was on the board, for a task that is kept there.
     #[serde(default)]
     pub on_board: Option<TaskStatus>,
+    /// The size that it wants of a cluster's node, if it chooses one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -195,6 +198,7 @@ impl TaskRecord {
             segment: self.segment,
             opaque_id: self.opaque_id,
             on_board: self.on_board,
+            size: self.size,
         }
     }
 

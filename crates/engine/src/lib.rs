@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod batch_record;
 pub mod board;
+pub mod cluster;
 pub mod config;
 pub mod consent;
 pub mod control;

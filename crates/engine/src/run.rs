@@ -23,7 +23,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use pleach_domain::batch::{Batch, Design, Message};
 use pleach_domain::id::{BatchNumber, TaskId};
 
-pub use cluster::NoCluster;
+pub use cluster::{NoCluster, PlannedSubmission};
 pub use controls::{ControlRequest, Controls, LoopNotice, Progress};
 pub use earlier::EarlierBatches;
 pub use in_place::{FolderLock, InPlaceError, where_tasks_work};

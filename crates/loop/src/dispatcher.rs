@@ -10,6 +10,7 @@ mod place;
 mod send;
 mod take;
 mod unfit;
+mod waiting;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -18,6 +19,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use pleach_engine::batch_record::UnitSizes;
 use pleach_log::database::SubmittedUnit;
 use pleach_system::pace::paced;
 use pleach_system::text::causes::with_causes;
@@ -32,6 +34,7 @@ use line::{ClusterAnswer, ClusterCall, open_line};
 use send::UnsentSubmission;
 use take::TakenUnit;
 use unfit::UnfitNodes;
+use waiting::WaitingErrands;
 
 pub(crate) use place::ClusterPlace;
 
@@ -121,7 +124,7 @@ impl Executor for ClusterExecutor {
 impl ClusterExecutor {
     pub(crate) fn start(
         cluster: Box<dyn Cluster>,
-        place: ClusterPlace,
+        (place, sizes): (ClusterPlace, UnitSizes),
         context: Arc<AttemptContext>,
     ) -> std::io::Result<Self> {
         let (line, inbox) = channel();
@@ -132,6 +135,7 @@ impl ClusterExecutor {
             context,
             inbox,
             line: line.clone(),
+            waiting: WaitingErrands::new(sizes),
             units: Vec::new(),
             told: Vec::new(),
             unsent: Vec::new(),
@@ -164,6 +168,7 @@ struct Dispatcher {
     inbox: Receiver<ForDispatcher>,
     /// The other end of the inbox, for whoever does something for the dispatcher.
     line: Sender<ForDispatcher>,
+    waiting: WaitingErrands,
     units: Vec<FollowedUnit>,
     /// What was told to the loop, and is not stored yet.
     told: Vec<FollowedUnit>,
@@ -213,6 +218,7 @@ impl Trouble {
 
 impl Dispatcher {
     fn work(mut self) {
+        self.ask_how_much();
         loop {
             let mut errands = Vec::new();
             let count = u32::try_from(self.units.len()).unwrap_or(u32::MAX);
@@ -230,17 +236,24 @@ impl Dispatcher {
                     Ok(ForDispatcher::Forget(fence)) => self.forget(&fence),
                     Ok(ForDispatcher::AbandonTheRest) => self.abandon_the_rest(),
                     Ok(ForDispatcher::TakeBack) => {
-                        self.take_back(|work| matches!(work, UnitWork::Attempt(_)));
+                        let is_attempt = |work: &UnitWork| matches!(work, UnitWork::Attempt(_));
+                        self.take_back(is_attempt);
+                        self.give_back(is_attempt);
                     }
-                    Ok(ForDispatcher::Answered(answer)) => self.hear(answer),
+                    Ok(ForDispatcher::Answered(answer)) => {
+                        if matches!(answer, ClusterAnswer::Surveyed(_)) {
+                            // What waited for that goes out at once.
+                            due = Instant::now();
+                        }
+                        self.hear(answer);
+                    }
                     Ok(ForDispatcher::Taken(taken)) => self.tell_taken(taken),
                     Ok(ForDispatcher::Leave) | Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => break,
                 }
             }
-            if !errands.is_empty() {
-                self.send_out(errands);
-            }
+            self.waiting.add(errands);
+            self.send_waiting();
             self.follow_all();
             self.give_up_what_is_gone();
             self.send_again();
@@ -261,6 +274,7 @@ impl Dispatcher {
             ClusterAnswer::Submitted { submission, taken } => {
                 self.take_in_submitted(&submission, taken);
             }
+            ClusterAnswer::Surveyed(survey) => self.take_in_survey(survey),
             ClusterAnswer::SaidSecrets { fence, said } => self.take_in_said(&fence, said),
         }
     }
@@ -329,6 +343,7 @@ impl Dispatcher {
             return;
         };
         let unit = self.told.swap_remove(position);
+        self.waiting.look_for_room();
         if !self.has_other_of(&unit.sent.submission) {
             // What cannot go now is found when somebody clears up.
             let _ = unit.folder.remove();

@@ -7,7 +7,6 @@ mod after_task;
 mod answers;
 mod attempt;
 mod base_check;
-mod cluster;
 mod continuing;
 mod dispatcher;
 mod executor;
@@ -57,19 +56,18 @@ use pleach_log::database::StoredEvent;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::machine::Machine;
 use pleach_system::slots::Slots;
-use pleach_system::stand_in::has_stand_in;
 
 pub use base_check::BASE_CHECK;
 pub use node_runner::node_run;
 
 use self::attempt::{AttemptContext, Spares};
-use self::cluster::{Cluster, Slurm, Subprocess};
 use self::dispatcher::{ClusterExecutor, ClusterPlace};
 use self::executor::{Executor, LocalExecutor};
 use self::loop_input::LoopInput;
 use self::marks::Marks;
 use self::run_loop::Loop;
 use self::status_file::KeptStatus;
+use pleach_engine::cluster::{self, cluster_of};
 
 /// Runs a batch to its end, or until it is left.
 pub fn run_batch(
@@ -229,14 +227,9 @@ fn executor_of(
         return Ok(Box::new(LocalExecutor(Arc::clone(context))));
     };
     let place = ClusterPlace::prepare(settings, record, context)?;
-    let cluster: Box<dyn Cluster> = if has_stand_in() {
-        Box::new(Subprocess {
-            home: place.home.clone(),
-        })
-    } else {
-        Box::new(Slurm::new(None, place.home_name(), Vec::new()))
-    };
-    let started = ClusterExecutor::start(cluster, place, Arc::clone(context));
+    let cluster = cluster_of(&settings.slurm, &place.home);
+    let sizes = record.unit_sizes();
+    let started = ClusterExecutor::start(cluster, (place, sizes), Arc::clone(context));
     Ok(Box::new(
         started.map_err(RunError::io("start the dispatcher"))?,
     ))

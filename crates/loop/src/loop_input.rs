@@ -18,8 +18,8 @@ use crate::radar;
 pub(crate) enum LoopInput {
     Launched(Box<WrapperLaunch>),
     Finished(Box<Finished>, Sender<Disposal>),
-    /// Units that are about to be sent; sent to when they are noted.
-    Sending(Vec<SubmittedUnit>, Sender<()>),
+    /// Units that are about to be sent; told how many of them are noted, the first ones first.
+    Sending(Vec<SubmittedUnit>, Sender<usize>),
     /// A node has begun with an attempt.
     Placed {
         task: TaskId,

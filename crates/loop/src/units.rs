@@ -14,12 +14,14 @@ impl Loop<'_> {
     pub(super) fn note_units(
         &mut self,
         units: &[SubmittedUnit],
-        go: &Sender<()>,
+        go: &Sender<usize>,
     ) -> Result<(), RunError> {
         let id = self.batch_id;
-        self.patiently(|database| database.note_units(id, units))?;
+        let cluster = self.record.cluster.as_ref();
+        let most = cluster.map_or(0, |cluster| cluster.most);
+        let noted = self.patiently(|database| database.note_units(id, units, most))?;
         // A dispatcher that broke off sends nothing.
-        let _ = go.send(());
+        let _ = go.send(noted);
         Ok(())
     }
 

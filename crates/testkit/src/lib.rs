@@ -44,7 +44,7 @@ pub use model::{ModelStub, Seen};
 pub use own_process::{in_own_process, own_home};
 pub use repo::TestRepo;
 pub use scene::Scene;
-pub use slurm::{Frozen, SlurmCluster};
+pub use slurm::{Frozen, SlurmCluster, await_that};
 pub use tangle::{Form, Habit, Shares, Tangle, Tangled};
 pub use terminal::{Screen, Span, Terminal};
 pub use transport::{PATIENCE, PendingResponse, Response, Transport};

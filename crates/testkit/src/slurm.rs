@@ -24,6 +24,9 @@ const CONTROLLER: [&str; 2] = ["-D", "-i"];
 /// How often they are looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// The GPUs of a node: two devices that every machine has stand in for them.
+const GPUS: &str = "Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n";
+
 /// The line to type where it is missing.
 const HINT: &str =
     "Slurm is missing: apt-get install --no-install-recommends slurmctld slurmd slurm-client munge";
@@ -36,7 +39,7 @@ pub struct SlurmCluster {
 }
 
 impl SlurmCluster {
-    /// Starts one with so many nodes of four processors each, named `n1`, `n2` and so on.
+    /// Starts one with so many nodes of four processors and two GPUs each, named `n1`, `n2` and so on.
     pub fn start(nodes: usize) -> Self {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let place = folder.path();
@@ -78,6 +81,15 @@ impl SlurmCluster {
     pub fn break_node(&self, number: usize) {
         let file = self.folder.path().join(format!("broken.{}", node(number)));
         fs::write(file, "").expect("there is room");
+    }
+
+    /// All that Slurm says of each job that it knows, in one line each.
+    pub fn jobs(&self) -> Vec<String> {
+        let mut scontrol = self.program("scontrol");
+        let printed = scontrol.args(["-o", "show", "job"]).output();
+        let printed = printed.expect("scontrol is installed").stdout;
+        let printed = String::from_utf8_lossy(&printed);
+        printed.lines().map(str::to_owned).collect()
     }
 
     /// What is in the queue: for each element its name and its state.
@@ -155,7 +167,7 @@ impl SlurmCluster {
         let count = self.nodes.len();
         let is_idle = || {
             let mut sinfo = self.program("sinfo");
-            let printed = sinfo.args(["-h", "-N", "-o", "%T"]).output();
+            let printed = sinfo.args(["-h", "-N", "-p", "all", "-o", "%T"]).output();
             let printed = printed.map(|printed| printed.stdout).unwrap_or_default();
             let printed = String::from_utf8_lossy(&printed);
             printed.lines().filter(|state| *state == "idle").count() == count
@@ -256,14 +268,16 @@ ReturnToService=2
 MaxJobCount=20000
 SlurmdTimeout=10
 KillWait=5
+GresTypes=gpu
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=gpu Nodes=ALL MaxTime=INFINITE State=UP
 ",
         next()
     );
     for number in 1..=nodes {
         let (name, port) = (node(number), next());
         let line = format!(
-            "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=4000\n"
+            "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=4000 Gres=gpu:2\n"
         );
         text.push_str(&line);
     }
@@ -277,6 +291,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
     std::io::Write::write_all(&mut file.expect("the folder is empty"), prolog.as_bytes())
         .expect("there is room");
     fs::create_dir(place.join("state")).expect("the folder is empty");
+    fs::write(place.join("gres.conf"), GPUS).expect("there is room");
     fs::write(conf(place), text).expect("there is room");
 }
 
@@ -308,7 +323,9 @@ fn started_with_us(name: &str) -> Command {
     command
 }
 
-fn await_that(what: &str, is_so: impl Fn() -> bool) {
+/// Looks until something is so.
+#[track_caller]
+pub fn await_that(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !is_so() {
         assert!(Instant::now() < deadline, "it took too long until {what}");

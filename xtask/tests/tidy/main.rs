@@ -212,7 +212,7 @@ const MAY_SPAWN: [&str; 20] = [
     "crates/git/src/git/call.rs",
     "crates/system/src/process/shim.rs",
     "crates/system/src/process/wrapper.rs",
-    "crates/loop/src/cluster/command.rs",
+    "crates/engine/src/cluster/command.rs",
     "crates/loop/src/node_runner.rs",
     "crates/cli/src/browser.rs",
     "crates/cli/src/editor.rs",

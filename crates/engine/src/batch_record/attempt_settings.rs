@@ -9,6 +9,7 @@ use pleach_system::sandbox::SandboxPolicy;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::ChosenAgent;
+use crate::cluster::UnitSize;
 use crate::config::USUAL_LIMIT_WAIT;
 
 /// How the tasks of a batch are tried, and how its result is tested.
@@ -45,6 +46,20 @@ fn usual_limit_wait() -> Duration {
 }
 
 impl AttemptSettings {
+    /// The same for units of a size, which may have a time limit of its own.
+    #[must_use]
+    pub fn for_size(&self, size: &UnitSize) -> Self {
+        Self {
+            timeout: size.time.unwrap_or(self.timeout),
+            ..self.clone()
+        }
+    }
+
+    /// How long a unit may take; the setup may take as long as what comes after it.
+    pub fn unit_time(&self) -> Duration {
+        self.timeout.max(self.validate_timeout) * 2 + self.grace
+    }
+
     /// The names of variables that programs get besides the usual ones.
     pub fn passed_on(&self) -> Vec<String> {
         let mut names = self.agent.passed_on();

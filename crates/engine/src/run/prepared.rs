@@ -17,7 +17,7 @@ use pleach_system::secrets::{Hider, Secrets};
 use pleach_system::state_folder::StateFolder;
 
 use super::in_place::FolderLock;
-use super::{ControlRequest, Controls, Opening, Prepared, RunError, request};
+use super::{ControlRequest, Controls, Opening, Prepared, RunError, cluster, request};
 use crate::batch_record::BatchRecord;
 use crate::consent::SteeringFiles;
 use crate::plan_to_run::by_id_in_batch;
@@ -56,9 +56,12 @@ pub struct BatchToRun {
 }
 
 impl Prepared {
-    /// Stores the batch if it is new.
+    /// Stores the batch if it is new; its cluster, if it has one, is asked before that.
     pub fn open(mut self) -> Result<OpenedBatch, RunError> {
         let is_new = matches!(self.opening, Opening::Fresh);
+        if is_new {
+            cluster::survey(&self.record)?;
+        }
         let (id, number, lock, events, first) = match self.opening {
             Opening::TakenUp {
                 id,

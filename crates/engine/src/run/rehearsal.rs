@@ -9,6 +9,7 @@ use std::time::Duration;
 use pleach_domain::batch::Spent;
 use pleach_domain::id::{BatchNumber, TaskId};
 
+use super::cluster::{self, PlannedSubmission};
 use super::consenting::unconsented;
 use super::earlier::EarlierWork;
 use super::in_place;
@@ -71,15 +72,24 @@ pub struct Rehearsal {
     pub past: HashMap<TaskId, Duration>,
     /// The batches that its tasks would build on and that are not in the base.
     pub builds_on: Vec<BuildsOn>,
+    /// What would be submitted to a cluster, by size.
+    pub submissions: Vec<PlannedSubmission>,
     /// What of the repository and of the user's git would not be followed.
     pub notes: Vec<String>,
 }
 
 pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
-    match in_place::where_tasks_work(&request.folder, request.settings.mode)? {
+    let place = in_place::where_tasks_work(&request.folder, request.settings.mode)?;
+    let cluster = cluster::settings_of(request, place)?;
+    let mut found = match place {
         WorkPlace::Worktrees => rehearse_in_worktrees(request),
         WorkPlace::InPlace => in_place::rehearse(request),
+    }?;
+    found.notes.extend(cluster::note(&request.settings));
+    if let Some(cluster) = cluster {
+        found.submissions = cluster::rehearse(request, &cluster, &found.consent)?;
     }
+    Ok(found)
 }
 
 fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
@@ -191,6 +201,7 @@ impl Rehearsal {
             variables,
             past: past(request, &project_name(store))?,
             builds_on: Vec::new(),
+            submissions: Vec::new(),
             notes: Vec::new(),
         })
     }

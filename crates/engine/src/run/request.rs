@@ -90,7 +90,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         .reading(&settings.sandbox_read)
         .on_network(settings.network, &request.program)?;
     let place = in_place::where_tasks_work(&request.folder, request.settings.mode)?;
-    let cluster = cluster::settings_of(&request.settings, place)?;
+    let cluster = cluster::settings_of(&request, place)?;
     let files = request.plan.origins().filter_map(PlanOrigin::path);
     let left_out = files.flat_map(|plan| in_place::paths_of_plan(plan, &request.folder));
     let left_out: Vec<PathBuf> = left_out.collect();
@@ -126,7 +126,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         }
         WorkPlace::InPlace => record.put_in_place(&left_out),
     }
-    let notes = notes(&store, &base, place)?;
+    let notes = notes(&request, &store, &base, place)?;
     let (ask, asked) = channel();
     Ok(Prepared {
         database,
@@ -148,12 +148,19 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     })
 }
 
-/// What of the repository and of the user's git is not followed.
-fn notes(store: &Store, base: &CommitId, place: WorkPlace) -> Result<Vec<String>, RunError> {
-    Ok(match place {
+/// What of the repository, of the user's git and of the settings is not followed.
+fn notes(
+    request: &RunRequest,
+    store: &Store,
+    base: &CommitId,
+    place: WorkPlace,
+) -> Result<Vec<String>, RunError> {
+    let mut notes = match place {
         WorkPlace::Worktrees => in_words(&store.not_followed(base)?),
         WorkPlace::InPlace => Vec::new(),
-    })
+    };
+    notes.extend(cluster::note(&request.settings));
+    Ok(notes)
 }
 
 pub(super) fn in_words(not_followed: &[NotFollowed]) -> Vec<String> {
@@ -306,7 +313,7 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
     }
 }
 
-fn attempt_settings(request: &RunRequest) -> AttemptSettings {
+pub(super) fn attempt_settings(request: &RunRequest) -> AttemptSettings {
     let settings = &request.settings;
     let files = request.plan.origins().filter_map(PlanOrigin::path);
     let leave_out = files.flat_map(|path| paths::paths_of_plan(path, &request.folder));
@@ -372,6 +379,7 @@ fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
                 prompt: prompt(&document.plan, task, plan_file.as_deref(), template),
                 mark: mark.filter(|_| file.is_some()),
                 on_board: file.is_none().then(|| wanted(task.status)),
+                size: task.size.as_ref().map(|size| size.name.clone()),
             }
         });
     tasks.collect()

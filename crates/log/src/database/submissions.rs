@@ -21,16 +21,28 @@ pub struct SubmittedUnit {
 }
 
 impl Database {
-    /// Notes what is about to be sent, all or none; the last sending of an attempt counts.
-    pub fn note_units(&mut self, batch: u32, units: &[SubmittedUnit]) -> Result<(), DatabaseError> {
+    /// Notes what is about to be sent, and how many of them: as many as there may be with their cluster at once, over
+    /// all batches, and the first ones first. The last sending of an attempt counts.
+    pub fn note_units(
+        &mut self,
+        batch: u32,
+        units: &[SubmittedUnit],
+        most: usize,
+    ) -> Result<usize, DatabaseError> {
+        let Some(cluster) = units.first().map(|unit| &unit.cluster) else {
+            return Ok(0);
+        };
         self.write("store what is given to the cluster", |transaction| {
             DerivedBatch::load(transaction, batch)?;
+            let count = "SELECT count(*) FROM submission WHERE cluster = ?1 AND over_at IS NULL";
+            let open: u32 = transaction.query_row(count, [cluster], |row| row.get(0))?;
+            let room = most.saturating_sub(open as usize).min(units.len());
             let mut insert = transaction.prepare(
                 "INSERT OR REPLACE INTO submission
                  (batch, task, attempt, fence, cluster, submission, unit, sent_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?;
-            for unit in units {
+            for unit in &units[..room] {
                 let (task, number) = unit.whose.columns();
                 insert.execute(params![
                     batch,
@@ -43,7 +55,7 @@ impl Database {
                     now().cast_signed(),
                 ])?;
             }
-            Ok(())
+            Ok(room)
         })
     }
 

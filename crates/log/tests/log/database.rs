@@ -4,6 +4,7 @@ mod children;
 mod damage;
 mod derived;
 mod log;
+mod submissions;
 
 use std::path::Path;
 

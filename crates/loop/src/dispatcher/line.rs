@@ -10,11 +10,14 @@ use std::time::Instant;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 
 use super::ForDispatcher;
-use crate::cluster::{Cluster, ClusterError, EndHow, NodeCall, SeenUnit, Submission, UnitName};
+use crate::cluster::{
+    Cluster, ClusterError, ClusterSurvey, EndHow, NodeCall, SeenUnit, Submission, UnitName,
+};
 use crate::node_runner::HEAR;
 
 #[derive(Debug)]
 pub(super) enum ClusterCall {
+    Survey,
     Look,
     Submit(Submission),
     End(Vec<UnitName>, EndHow),
@@ -28,6 +31,7 @@ pub(super) enum ClusterCall {
 
 #[derive(Debug)]
 pub(super) enum ClusterAnswer {
+    Surveyed(Result<ClusterSurvey, ClusterError>),
     Seen {
         asked: Instant,
         seen: Result<Vec<SeenUnit>, ClusterError>,
@@ -65,6 +69,7 @@ pub(super) fn open_line(
 
 fn carry_out(cluster: &dyn Cluster, call: ClusterCall) -> Option<ClusterAnswer> {
     Some(match call {
+        ClusterCall::Survey => ClusterAnswer::Surveyed(cluster.survey(&[])),
         ClusterCall::Look => ClusterAnswer::Seen {
             asked: Instant::now(),
             seen: cluster.look(),

@@ -226,7 +226,11 @@ impl Dispatcher {
                 format!("its job{node} took too long"),
             ),
             Some(UnitOver::OutOfMemory) => {
-                let why = format!("ran out of memory{node}");
+                let size = self.waiting.size_of(&unit.work);
+                let asked = size.memory.map(|bytes| bytes.div_ceil(1 << 20));
+                let asked = asked.map(|asked| format!(" (asked for {asked} MiB)"));
+                let (asked, name) = (asked.unwrap_or_default(), size.name);
+                let why = format!("ran out of memory{node}{asked}; see sizes.{name}");
                 (AttemptEnding::Failed(why.clone()), why)
             }
             Some(UnitOver::Cancelled) => {

@@ -86,12 +86,6 @@ impl ClusterPlace {
         let folder = self.program.parent().unwrap_or(Path::new("/"));
         bring_program(&context.wrapper, folder)
     }
-
-    /// The name of this installation on the share, and in the queue.
-    pub(crate) fn home_name(&self) -> String {
-        let name = self.home.file_name().unwrap_or_default();
-        name.to_string_lossy().into_owned()
-    }
 }
 
 /// Copies our own program to where nodes find it, under a name that no other build has.

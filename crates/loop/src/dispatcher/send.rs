@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use pleach_domain::batch::AttemptEnding;
+use pleach_engine::batch_record::AttemptSettings;
 use pleach_engine::validate::RunEnding;
 use pleach_log::database::SubmittedUnit;
 use pleach_system::crash_point::{CrashPoint, crash_point};
@@ -19,7 +20,7 @@ use super::follow::FollowedUnit;
 use super::line::ClusterCall;
 use super::{Dispatcher, Errand, Trouble};
 use crate::attempt::{Finished, ProbeEnded};
-use crate::cluster::{ClusterError, Submission};
+use crate::cluster::{ClusterError, Submission, UnitRequest};
 use crate::loop_input::LoopInput;
 use crate::spool::{Orders, OrdersHead, PROTOCOL, SubmissionFolder, UnitOrder, UnitWork};
 use crate::unit_secrets::{SecretsRoute, UnitSecrets};
@@ -80,24 +81,25 @@ impl UnsentSubmission {
 }
 
 impl Dispatcher {
-    pub(super) fn send_out(&mut self, errands: Vec<Errand>) {
-        for (avoid, errands) in self.by_avoided(errands) {
-            self.send_together(errands, avoid);
-        }
-    }
-
-    fn send_together(&mut self, errands: Vec<Errand>, avoid: Vec<String>) {
+    /// Sends units at once that ask the same of the cluster, as far as there is room for them.
+    pub(super) fn send_together(&mut self, mut errands: Vec<Errand>, avoid: Vec<String>) {
         let Some(inbox) = errands.first().map(|errand| errand.handle.inbox.clone()) else {
             return;
         };
-        let sent = match self.name_all(&errands) {
+        let mut sent = match self.name_all(&errands) {
             Ok(sent) => sent,
             Err(error) => return self.give_up(errands, &with_causes(&error)),
         };
-        let (go, stored) = channel();
+        let (go, noted) = channel();
         // A loop that is over drops it, and nothing is sent then.
         let _ = inbox.send(LoopInput::Sending(sent.clone(), go));
-        if stored.recv().is_err() {
+        let Ok(room) = noted.recv() else {
+            return;
+        };
+        self.waiting
+            .wait_for_room(errands.split_off(errands.len().min(room)));
+        sent.truncate(room);
+        if errands.is_empty() {
             return;
         }
         crash_point(CrashPoint::SendingNoted);
@@ -233,17 +235,20 @@ impl Dispatcher {
         let units: Vec<_> = units.filter(|unit| unit.sent.submission == name).collect();
         let folder = SubmissionFolder::at(self.place.home.join(name));
         let program = self.place.bring_program(&self.context)?;
+        // It is that of all of them.
+        let size = units.first().map(|unit| self.waiting.size_of(&unit.work));
+        let size = size.unwrap_or_default();
+        let settings = self.context.settings.for_size(&size);
+        let time = settings.unit_time();
         if !folder.has_orders() {
-            self.write_orders(&folder, &units)?;
+            self.write_orders(&folder, &units, settings)?;
         }
-        let settings = &self.context.settings;
         let last = units.iter().map(|unit| unit.sent.unit).max();
         Ok(Submission {
             folder: folder.path().to_owned(),
             units: last.unwrap_or_default(),
             program,
-            // The setup may take as long as what comes after it.
-            time: settings.timeout.max(settings.validate_timeout) * 2 + settings.grace,
+            request: UnitRequest { size, time },
             avoid: Vec::new(),
             name: name.to_owned(),
         })
@@ -253,6 +258,7 @@ impl Dispatcher {
         &self,
         folder: &SubmissionFolder,
         units: &[&FollowedUnit],
+        settings: AttemptSettings,
     ) -> Result<(), Box<dyn std::error::Error>> {
         let secrets = UnitSecrets::of(&self.context);
         let included = &self.context.included;
@@ -266,7 +272,7 @@ impl Dispatcher {
             batch: self.context.number,
             project_name: self.place.project.clone(),
             project: self.context.store.lend(&self.place.depot, &commits)?,
-            settings: self.context.settings.clone(),
+            settings,
             env: harmless_variables(),
             secrets: route,
             scratch: self.place.scratch.clone(),

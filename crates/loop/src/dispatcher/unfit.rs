@@ -6,7 +6,7 @@ use std::mem;
 use pleach_domain::bisect::TestResult;
 use pleach_engine::validate::RunEnding;
 
-use super::{Dispatcher, Errand};
+use super::Dispatcher;
 use crate::executor::LoopHandle;
 use crate::loop_input::LoopInput;
 use crate::spool::UnitWork;
@@ -36,22 +36,15 @@ impl UnfitNodes {
 }
 
 impl Dispatcher {
-    /// What is sent out, by the machines that it must not be on: whoever tests something once more does it elsewhere.
-    pub(super) fn by_avoided(&self, errands: Vec<Errand>) -> Vec<(Vec<String>, Vec<Errand>)> {
-        let mut groups: Vec<(Vec<String>, Vec<Errand>)> = Vec::new();
-        for errand in errands {
-            let mut avoid: Vec<String> = self.unfit.all().cloned().collect();
-            if let UnitWork::Probe(probe) = &errand.work {
-                avoid.extend(self.red_on.get(probe.tree.as_str()).cloned());
-            }
-            avoid.sort_unstable();
-            avoid.dedup();
-            match groups.iter_mut().find(|(there, _)| *there == avoid) {
-                Some((_, errands)) => errands.push(errand),
-                None => groups.push((avoid, vec![errand])),
-            }
+    /// The machines that something must not be on: whoever tests something once more does it elsewhere.
+    pub(super) fn avoided(&self, work: &UnitWork) -> Vec<String> {
+        let mut avoid: Vec<String> = self.unfit.all().cloned().collect();
+        if let UnitWork::Probe(probe) = work {
+            avoid.extend(self.red_on.get(probe.tree.as_str()).cloned());
         }
-        groups
+        avoid.sort_unstable();
+        avoid.dedup();
+        avoid
     }
 
     /// Notes where the tests failed on what.

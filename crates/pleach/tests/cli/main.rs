@@ -12,6 +12,8 @@ mod branches;
 mod by_name;
 mod canary;
 mod cluster;
+mod cluster_refusals;
+mod cluster_sizes;
 mod consent;
 mod control;
 mod demo;

@@ -53,7 +53,9 @@ fn what_is_submitted_twice_is_done_once_whatever_sbatch_says() {
             let settings = format!("max_parallel = 10\n{ON_CLUSTER}");
             let shell = "echo x >> 'BESIDE/began'; echo $PLEACH_TASK > file-$PLEACH_TASK";
             let scene = Scene::of(&tasks(10), &settings, shell);
-            let path = stand_before(&scene, "sbatch", &format!("cat > TEXT\n{lie}"));
+            // What is asked before anything is submitted is answered as it is.
+            let asked = "case \"$*\" in *--test-only*) exec REAL \"$@\";; esac";
+            let path = stand_before(&scene, "sbatch", &format!("{asked}\ncat > TEXT\n{lie}"));
             let mut run = Behind::Slurm(&cluster).run(&scene, &["run", "--yes"]);
             let told = Running::start(run.env("PATH", path)).story();
             let one_each: Vec<String> = (1..=10).map(|task| format!("{task}:1")).collect();

@@ -26,6 +26,19 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// Runs a program with a text as its input; what it printed.
 pub(super) fn run(program: &Path, words: &[OsString], input: &str) -> Result<String, ClusterError> {
+    call(program, words, input).map(|(printed, _)| printed)
+}
+
+/// The same with what it said besides.
+pub(super) fn heard(
+    program: &Path,
+    words: &[OsString],
+    input: &str,
+) -> Result<String, ClusterError> {
+    call(program, words, input).map(|(_, said)| said)
+}
+
+fn call(program: &Path, words: &[OsString], input: &str) -> Result<(String, String), ClusterError> {
     let name = program.file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
     let failed = |source| ClusterError::NotRun {
@@ -68,7 +81,7 @@ pub(super) fn run(program: &Path, words: &[OsString], input: &str) -> Result<Str
         return Err(failed(io::ErrorKind::TimedOut.into()));
     }
     if status.success() {
-        return Ok(printed);
+        return Ok((printed, said));
     }
     Err(ClusterError::Refused {
         program: name.clone(),

@@ -9,21 +9,37 @@ use pleach_system::process::start_time;
 
 use super::command::run;
 use super::{
-    Cluster, ClusterError, EndHow, NodeCall, SeenUnit, Submission, UnitName, UnitOver, UnitState,
+    Cluster, ClusterError, ClusterSurvey, EndHow, NodeCall, SeenUnit, SizeSurvey, Submission,
+    UnitName, UnitOver, UnitRequest, UnitState,
 };
 
 /// How the file of a process is named, in the folder of its submission.
 const PROCESS: &str = "process.";
 
+/// How many units a submission has, at most.
+const MOST_AT_ONCE: usize = 1_000;
+
 #[derive(Debug)]
-pub(crate) struct Subprocess {
+pub struct Subprocess {
     /// The folder of all submissions.
-    pub(crate) home: PathBuf,
+    pub home: PathBuf,
 }
 
 impl Cluster for Subprocess {
     fn name(&self) -> &'static str {
         "subprocess"
+    }
+
+    fn survey(&self, requests: &[UnitRequest]) -> Result<ClusterSurvey, ClusterError> {
+        let sizes = requests.iter().map(|request| SizeSurvey {
+            size: request.size.name.clone(),
+            options: Vec::new(),
+            answer: Ok("a process of this machine".to_owned()),
+        });
+        Ok(ClusterSurvey {
+            most_at_once: MOST_AT_ONCE,
+            sizes: sizes.collect(),
+        })
     }
 
     fn submit(&self, submission: &Submission) -> Result<(), ClusterError> {

@@ -3,20 +3,26 @@
 //! Knows nothing of tasks: a submission is a folder and a number of units. Decides nothing.
 
 mod command;
+mod size;
 mod slurm;
 mod subprocess;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-pub(crate) use slurm::Slurm;
-pub(crate) use subprocess::Subprocess;
+use pleach_system::stand_in::has_stand_in;
+
+pub use size::{ClusterSurvey, SizeSurvey, SlurmSettings, UnitRequest, UnitSize};
+pub use slurm::Slurm;
+pub use subprocess::Subprocess;
 
 /// A cluster, as far as we need one. It never repeats anything: that is the loop's business.
-pub(crate) trait Cluster: Debug + Send {
+pub trait Cluster: Debug + Send {
     /// What people call it.
     fn name(&self) -> &'static str;
+
+    /// What it takes at once, and whether each of these can be had there.
+    fn survey(&self, requests: &[UnitRequest]) -> Result<ClusterSurvey, ClusterError>;
 
     /// Gives it a submission. After an error nobody knows whether it was taken.
     fn submit(&self, submission: &Submission) -> Result<(), ClusterError>;
@@ -33,31 +39,31 @@ pub(crate) trait Cluster: Debug + Send {
 
 /// What is given to a cluster at once.
 #[derive(Debug)]
-pub(crate) struct Submission {
-    pub(crate) name: String,
-    pub(crate) folder: PathBuf,
+pub struct Submission {
+    pub name: String,
+    pub folder: PathBuf,
     /// They are counted from 1.
-    pub(crate) units: u32,
+    pub units: u32,
     /// Our own program, where nodes find it.
-    pub(crate) program: PathBuf,
-    /// How long its programs may take.
-    pub(crate) time: Duration,
+    pub program: PathBuf,
+    /// What is asked for each of them.
+    pub request: UnitRequest,
     /// The machines that it must not be on, as long as there are others.
-    pub(crate) avoid: Vec<String>,
+    pub avoid: Vec<String>,
 }
 
 /// A call of our program on a machine of the cluster.
 #[derive(Clone, Copy)]
-pub(crate) struct NodeCall<'a> {
-    pub(crate) program: &'a Path,
+pub struct NodeCall<'a> {
+    pub program: &'a Path,
     /// What follows `node-run`.
-    pub(crate) words: &'a [&'a str],
+    pub words: &'a [&'a str],
     /// It stands in no file and on no command line.
-    pub(crate) input: &'a str,
+    pub input: &'a str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EndHow {
+pub enum EndHow {
     /// What runs is left alone.
     IfItWaits,
     ForGood,
@@ -65,21 +71,21 @@ pub(crate) enum EndHow {
 
 /// A unit, by the name of its submission and its number there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct UnitName {
-    pub(crate) submission: String,
-    pub(crate) unit: u32,
+pub struct UnitName {
+    pub submission: String,
+    pub unit: u32,
 }
 
 #[derive(Debug)]
-pub(crate) struct SeenUnit {
-    pub(crate) name: UnitName,
-    pub(crate) state: UnitState,
+pub struct SeenUnit {
+    pub name: UnitName,
+    pub state: UnitState,
     /// The machine that it is on, or was.
-    pub(crate) node: Option<String>,
+    pub node: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum UnitState {
+pub enum UnitState {
     /// For this reason, if the cluster says one.
     Waiting(Option<String>),
     Running,
@@ -88,7 +94,7 @@ pub(crate) enum UnitState {
 
 /// How a unit ended, as the cluster says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum UnitOver {
+pub enum UnitOver {
     /// Through no fault of what it ran, for this reason.
     Lost(String),
     /// Without a result, although its machine is there.
@@ -100,7 +106,7 @@ pub(crate) enum UnitOver {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ClusterError {
+pub enum ClusterError {
     #[error("could not {doing}")]
     Io {
         doing: &'static str,
@@ -117,6 +123,17 @@ pub(crate) enum ClusterError {
     NotThere,
     #[error("the path of the share has bytes that are no text")]
     BadPath,
+}
+
+/// The cluster that is called so, for submissions in a folder whose name tells them from those of others.
+pub fn cluster_of(settings: &SlurmSettings, home: &Path) -> Box<dyn Cluster> {
+    if has_stand_in() {
+        let home = home.to_owned();
+        return Box::new(Subprocess { home });
+    }
+    let name = home.file_name().unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
+    Box::new(Slurm::new(settings.clone(), name))
 }
 
 impl ClusterError {

@@ -3,35 +3,32 @@
 //! Knows their words and nothing of tasks. Jobs are named after our installation and the submission, and are found by
 //! that name alone: their numbers mean nothing to us once they are over.
 
+mod options;
+
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use super::command::run;
 use super::{
-    Cluster, ClusterError, EndHow, NodeCall, SeenUnit, Submission, UnitName, UnitOver, UnitState,
+    Cluster, ClusterError, ClusterSurvey, EndHow, NodeCall, SeenUnit, SlurmSettings, Submission,
+    UnitName, UnitOver, UnitRequest, UnitState,
 };
+use options::ONE_PROGRAM;
 
 /// How many seconds before its time is over a job hears of it.
 const WARNING: u32 = 120;
-
-/// What a job may take beyond what its programs may.
-const SPARE_TIME: Duration = Duration::from_mins(5);
 
 /// What `squeue` prints of each element of an array: the array's job, its number there, its own job, its name, its
 /// state, its node, the reason.
 const FORMAT: &str = "%F|%K|%A|%j|%T|%N|%r";
 
 #[derive(Debug)]
-pub(crate) struct Slurm {
-    /// Where its programs are, if not on the path.
-    pub(crate) bin: Option<PathBuf>,
+pub struct Slurm {
+    settings: SlurmSettings,
     /// What tells the jobs of this installation from those of others.
-    pub(crate) home: String,
-    /// Further words for `sbatch`, such as a partition.
-    pub(crate) words: Vec<String>,
+    home: String,
     /// The numbers of units as they were seen last; one that was submitted twice has several.
     numbers: Mutex<HashMap<UnitName, Vec<JobNumbers>>>,
 }
@@ -46,20 +43,17 @@ struct JobNumbers {
 }
 
 impl Slurm {
-    pub(crate) fn new(bin: Option<PathBuf>, home: String, words: Vec<String>) -> Self {
-        let numbers = Mutex::default();
+    pub fn new(settings: SlurmSettings, home: String) -> Self {
         Self {
-            bin,
+            settings,
             home,
-            words,
-            numbers,
+            numbers: Mutex::default(),
         }
     }
 
     fn program(&self, name: &str) -> PathBuf {
-        self.bin
-            .as_ref()
-            .map_or_else(|| name.into(), |bin| bin.join(name))
+        let bin = self.settings.bin.as_ref();
+        bin.map_or_else(|| name.into(), |bin| bin.0.join(name))
     }
 
     fn numbers(&self) -> MutexGuard<'_, HashMap<UnitName, Vec<JobNumbers>>> {
@@ -76,32 +70,36 @@ impl Cluster for Slurm {
         "slurm"
     }
 
+    fn survey(&self, requests: &[UnitRequest]) -> Result<ClusterSurvey, ClusterError> {
+        options::survey(self, requests)
+    }
+
     fn submit(&self, submission: &Submission) -> Result<(), ClusterError> {
         let mut output = OsString::from("--output=");
         output.push(submission.folder.join("job.%a.out"));
-        let minutes = (submission.time + SPARE_TIME).as_secs().div_ceil(60);
-        let mut words: Vec<OsString> = [
-            "--parsable",
-            // All of an environment that holds nothing but what `sbatch` needs: any other word has Slurm load the login
-            // environment of the node.
-            "--export=ALL",
-            "--no-requeue",
-            "--nodes=1",
-            "--ntasks=1",
-            "--chdir=/",
-            "--open-mode=append",
-        ]
-        .map(OsString::from)
-        .to_vec();
+        // What Pleach says itself comes last and so is the strongest.
+        let options = options::options(&self.settings.words, &submission.request);
+        let mut words: Vec<OsString> = options.into_iter().map(OsString::from).collect();
+        words.extend(ONE_PROGRAM.map(OsString::from));
+        words.extend(
+            [
+                "--parsable",
+                // All of an environment that holds nothing but what `sbatch` needs: any other word has Slurm load the login
+                // environment of the node.
+                "--export=ALL",
+                "--no-requeue",
+                "--chdir=/",
+                "--open-mode=append",
+            ]
+            .map(OsString::from),
+        );
         words.push(format!("--job-name={}", self.job_name(&submission.name)).into());
         words.push(format!("--array=1-{}", submission.units).into());
-        words.push(format!("--time={minutes}").into());
         words.push(format!("--signal=B:TERM@{WARNING}").into());
         if !submission.avoid.is_empty() {
             words.push(format!("--exclude={}", submission.avoid.join(",")).into());
         }
         words.push(output);
-        words.extend(self.words.iter().map(OsString::from));
         let script = script(submission)?;
         run(&self.program("sbatch"), &words, &script).map(drop)
     }

@@ -1,0 +1,147 @@
+//! What is to be sent waits here until the cluster may have more, and goes out with what asks the same of it.
+//!
+//! Knows nothing of how it is sent.
+
+use std::mem;
+use std::time::{Duration, Instant};
+
+use pleach_domain::batch::AttemptEnding;
+use pleach_engine::batch_record::UnitSizes;
+use pleach_engine::cluster::{ClusterError, ClusterSurvey, UnitSize};
+use pleach_engine::validate::RunEnding;
+use pleach_system::pace::paced;
+
+use super::line::ClusterCall;
+use super::send::ended;
+use super::{Dispatcher, Errand};
+use crate::spool::UnitWork;
+
+/// How many units are sent at once where the cluster does not say how many it takes.
+const MOST_AT_ONCE: usize = 1_000;
+
+/// How long to wait for room where all that the cluster may have is there, and none of ours comes to its end.
+const FULL_PAUSE: Duration = Duration::from_secs(5);
+
+/// What is not sent yet, and why not.
+#[derive(Debug)]
+pub(super) struct WaitingErrands {
+    sizes: UnitSizes,
+    errands: Vec<Errand>,
+    /// How many units the cluster takes at once, once it has said so.
+    most_at_once: Option<usize>,
+    /// When there may be room again.
+    full_until: Option<Instant>,
+}
+
+impl WaitingErrands {
+    pub(super) fn new(sizes: UnitSizes) -> Self {
+        Self {
+            sizes,
+            errands: Vec::new(),
+            most_at_once: None,
+            full_until: None,
+        }
+    }
+
+    pub(super) fn add(&mut self, errands: Vec<Errand>) {
+        self.errands.extend(errands);
+    }
+
+    pub(super) fn size_of(&self, work: &UnitWork) -> UnitSize {
+        match work {
+            UnitWork::Attempt(attempt) => self.sizes.of_task(&attempt.task),
+            UnitWork::Probe(_) => self.sizes.of_tests(),
+        }
+    }
+
+    /// Room may have come about.
+    pub(super) fn look_for_room(&mut self) {
+        self.full_until = None;
+    }
+
+    /// Takes back what there was no room for.
+    pub(super) fn wait_for_room(&mut self, left: Vec<Errand>) {
+        if !left.is_empty() {
+            self.full_until = Some(Instant::now() + paced(FULL_PAUSE));
+            self.errands.extend(left);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.full_until.is_some_and(|until| Instant::now() < until)
+    }
+}
+
+/// What is the same for all units of a submission.
+#[derive(Debug, PartialEq, Eq)]
+struct SentTogether {
+    size: UnitSize,
+    /// The machines that they must not be on, as long as there are others.
+    avoid: Vec<String>,
+}
+
+impl Dispatcher {
+    /// Asks the cluster how much it takes; nothing is sent before it answers.
+    pub(super) fn ask_how_much(&self) {
+        self.call(ClusterCall::Survey);
+    }
+
+    pub(super) fn take_in_survey(&mut self, survey: Result<ClusterSurvey, ClusterError>) {
+        let most = survey.map_or(MOST_AT_ONCE, |survey| survey.most_at_once);
+        self.waiting.most_at_once = Some(most);
+    }
+
+    /// Sends out what waits, a submission for all that asks the same of the cluster, as far as that may have more.
+    pub(super) fn send_waiting(&mut self) {
+        self.end_unwanted();
+        let Some(most) = self.waiting.most_at_once else {
+            return;
+        };
+        if self.waiting.is_full() {
+            return;
+        }
+        for (together, mut errands) in self.by_what_it_asks() {
+            while !errands.is_empty() {
+                let behind = errands.split_off(errands.len().min(most));
+                if self.waiting.is_full() {
+                    self.waiting.add(errands);
+                } else {
+                    self.send_together(errands, together.avoid.clone());
+                }
+                errands = behind;
+            }
+        }
+    }
+
+    /// Takes all that waits, by what it asks of the cluster.
+    fn by_what_it_asks(&mut self) -> Vec<(SentTogether, Vec<Errand>)> {
+        let mut groups: Vec<(SentTogether, Vec<Errand>)> = Vec::new();
+        for errand in mem::take(&mut self.waiting.errands) {
+            let asked = SentTogether {
+                size: self.waiting.size_of(&errand.work),
+                avoid: self.avoided(&errand.work),
+            };
+            match groups.iter_mut().find(|(known, _)| *known == asked) {
+                Some((_, errands)) => errands.push(errand),
+                None => groups.push((asked, vec![errand])),
+            }
+        }
+        groups
+    }
+
+    /// Tells the end of what nobody wants any more, and that was never sent.
+    fn end_unwanted(&mut self) {
+        let is_unwanted = |errand: &mut Errand| errand.handle.cancel.is_cancelled();
+        for Errand { work, handle } in self.waiting.errands.extract_if(.., is_unwanted) {
+            handle.tell(ended(&work, AttemptEnding::Stopped, RunEnding::Stopped));
+        }
+    }
+
+    /// Ends what waits and is not to begin; nothing is spent for it.
+    pub(super) fn give_back(&mut self, is_meant: impl Fn(&UnitWork) -> bool) {
+        let is_meant = |errand: &mut Errand| is_meant(&errand.work);
+        for Errand { work, handle } in self.waiting.errands.extract_if(.., is_meant) {
+            handle.tell(ended(&work, AttemptEnding::Interrupted, RunEnding::Stopped));
+        }
+    }
+}
