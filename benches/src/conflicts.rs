@@ -159,18 +159,17 @@ impl ConflictSetup {
 fn look_around() -> bool {
     let ground = worktrees::WorktreeSetup::new();
     let worktrees = ["one", "two"].map(|name| ground.make(name));
-    let live = worktrees
-        .iter()
-        .enumerate()
-        .map(|(position, worktree)| LiveTask {
-            task: TaskId::new(worktree.branch()),
-            position,
-            attempt: 1,
-            branch: worktree.branch().to_owned(),
-            basis: ground.basis.clone(),
-            built: None,
-            comes_after: vec![false; 2],
-        });
+    let live = worktrees.iter().enumerate();
+    let live = live.map(|(position, worktree)| LiveTask {
+        task: TaskId::new(worktree.branch()),
+        position,
+        attempt: 1,
+        branch: worktree.branch().to_owned(),
+        basis: ground.basis.clone(),
+        built: None,
+        bundle: None,
+        comes_after: vec![false; 2],
+    });
     let situation = RadarInput {
         live: live.collect(),
         woven: Vec::new(),

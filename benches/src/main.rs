@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
 mod bisect;
+mod cluster;
 mod conflicts;
 mod makespan;
 mod measure;
@@ -65,6 +66,10 @@ fn main() -> ExitCode {
     }
     if wanted("run") {
         all_kept &= run::run(&program());
+    }
+    // It needs a Slurm, and has its own call.
+    if words.iter().any(|word| word == "cluster") {
+        all_kept &= cluster::run(&program());
     }
     if wanted("serve") {
         all_kept &= serve::run(&program());

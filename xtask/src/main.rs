@@ -33,7 +33,7 @@ const HELP: &str = "cargo xtask COMMAND
   nightly   runs everything slow or randomized: the tests with the most cases, then
             clusters, fuzz, simulate, crash, api, agents all, bench, and advisories on dependencies
   bench     runs the benchmarks, each printing a ratio; `bench weave` runs one of plans, makespan,
-            bisect, worktrees, weave, conflicts, relay, run, serve
+            bisect, worktrees, weave, conflicts, relay, run, serve, cluster
   clusters  runs batches on a real Slurm whose owners, nodes and controller are killed, and prints what each check showed
   fuzz      tests properties of plans and batches, with 200,000 cases each, and weaving on many repositories
   simulate  simulates 1,000,000 batches with cancels, retries and crashes (PLEACH_CASES)
@@ -80,7 +80,10 @@ fn main() -> ExitCode {
 fn bench() -> Result<(), String> {
     let packages = ["--package", "pleach", "--package", "pleach-bench"];
     cargo(&[&["build", "--release", "--locked"], &packages[..]].concat())?;
-    let chosen = std::env::args().skip(2);
+    let chosen: Vec<String> = std::env::args().skip(2).collect();
+    if chosen.iter().any(|name| name == "cluster") {
+        packages::slurm()?;
+    }
     step(Command::new(target().join("release/pleach-bench")).args(chosen))
 }
 

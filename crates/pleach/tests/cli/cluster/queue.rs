@@ -101,7 +101,10 @@ fn what_came_to_its_end_before_anybody_looked_is_taken() {
 fn a_cancelled_batch_leaves_nothing_in_the_queue_and_keeps_what_ran() {
     let waiting = gate_or_night(50, 500);
     let cluster = SlurmCluster::start(2);
-    let settings = format!("max_parallel = {}\n{ON_CLUSTER}", waiting + 8);
+    let settings = format!(
+        "max_parallel = {0}\ncluster.most = {0}\n{ON_CLUSTER}",
+        waiting + 8
+    );
     let shell = "echo half > half-$PLEACH_TASK; echo x >> 'BESIDE/began'; case $PLEACH_TASK in \
                  1) trap '' TERM; while :; do sleep 600; done;; \
                  2) setsid sleep 600 & setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600;; \
