@@ -23,6 +23,9 @@ use crate::spool::{Control, Heartbeat, LogLengths, NodePhase, SubmissionFolder, 
 /// The logs that there may be, by what writes them.
 const ROLES: [&str; 3] = ["setup", "agent", "validate"];
 
+/// How often logs are looked at from one beat to the next: whoever follows one sees a line within seconds.
+const LOOKS_PER_BEAT: u32 = 5;
+
 /// How long what runs may take to end after the lease, before this process goes and takes it along.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
@@ -47,6 +50,14 @@ struct Line {
     cancel: Cancel,
     heartbeat: Heartbeat,
     snapshot: LastSnapshot,
+    /// When the owner was last heard.
+    beaten: Duration,
+}
+
+/// Whether the owner's word was read.
+enum Contact {
+    Made,
+    NotDue,
 }
 
 impl Tether {
@@ -67,6 +78,7 @@ impl Tether {
                 live: 0,
             },
             snapshot: Arc::clone(snapshot),
+            beaten: Duration::ZERO,
         };
         line.beat()?;
         line.heartbeat.phase = NodePhase::Working;
@@ -78,10 +90,10 @@ impl Tether {
             loop {
                 // The owner counts from the beat at the latest, and what follows it may take long.
                 let began = since_boot();
-                if line.keep_up().is_ok() {
+                if matches!(line.keep_up(pace.beat), Ok(Contact::Made)) {
                     *reached.lock().unwrap_or_else(PoisonError::into_inner) = began;
                 }
-                match asked.recv_timeout(pace.beat) {
+                match asked.recv_timeout(pace.beat / LOOKS_PER_BEAT) {
                     Ok(Asked::Flush(done)) => {
                         let _ = done.send(line.copy_logs());
                     }
@@ -122,10 +134,18 @@ impl Tether {
 
 impl Line {
     /// Does everything that is due; an error says that the owner is out of reach.
-    fn keep_up(&mut self) -> io::Result<()> {
+    fn keep_up(&mut self, pace: Duration) -> io::Result<Contact> {
+        let before = self.heartbeat.logs.clone();
         // A full share is no share that is gone: what does not fit is copied later.
         let _ = self.copy_logs();
-        self.beat()?;
+        let is_due = since_boot().saturating_sub(self.beaten) >= pace;
+        if is_due || self.heartbeat.logs != before {
+            self.beat()?;
+        }
+        if !is_due {
+            return Ok(Contact::NotDue);
+        }
+        self.beaten = since_boot();
         match self.submission.heard(self.unit) {
             Ok(Control::Go) => {}
             Ok(Control::Stop) => self.cancel.cancel(),
@@ -137,7 +157,7 @@ impl Line {
             }
             Err(error) => return Err(error),
         }
-        Ok(())
+        Ok(Contact::Made)
     }
 
     fn beat(&mut self) -> io::Result<()> {
