@@ -60,7 +60,12 @@ impl Live {
         }
         // Without them there is no estimate.
         let past = prepared.past_durations().unwrap_or_default();
-        let mut state = LiveState::new(prepared.design(), &prepared.titles(), past);
+        let mut state = LiveState::new(
+            prepared.design(),
+            prepared.runs_on(),
+            &prepared.titles(),
+            past,
+        );
         for stored in prepared.events() {
             state.hear(stored);
         }

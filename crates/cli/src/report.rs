@@ -92,7 +92,9 @@ impl Reporter {
             told,
             LoopNotice::Event(StoredEvent {
                 event: Event::Task {
-                    event: TaskEvent::Started { .. } | TaskEvent::Waiting { .. },
+                    event: TaskEvent::Started { .. }
+                        | TaskEvent::Placed { .. }
+                        | TaskEvent::Waiting { .. },
                     ..
                 },
                 ..

@@ -12,6 +12,7 @@ pub use attempt_history::{AttemptHistory, AttemptOutcome};
 pub use batch_time::BatchTime;
 
 use crate::batch::Design;
+use crate::choice::Where;
 use crate::event::{BatchEvent, Event, INTERRUPTED, MergeStatus, TaskEvent};
 use crate::id::TaskId;
 use crate::task_status_word::TaskStatusWord;
@@ -19,6 +20,8 @@ use crate::task_status_word::TaskStatusWord;
 #[derive(Debug, Clone)]
 pub struct History {
     positions: HashMap<TaskId, usize>,
+    /// Elsewhere, an attempt waits for a machine before it begins to work.
+    place: Where,
     /// Those of its tasks, in the order of the design.
     pub tasks: Vec<TaskHistory>,
     pub stages: Vec<StageHistory>,
@@ -32,10 +35,10 @@ pub struct History {
 
 #[derive(Debug, Clone, Default)]
 pub struct TaskHistory {
-    /// When its first attempt began, since a person last wanted it tried again.
+    /// When its first attempt began to work, since a person last wanted it tried again.
     pub started_at: Option<u64>,
     pub ended_at: Option<u64>,
-    /// The start of the attempt that is under way; where it waited for a machine, since it has one.
+    /// Since when the attempt that is under way works; none while it waits for a machine.
     pub at_work_since: Option<u64>,
     /// How long attempts that are over took.
     pub worked: u64,
@@ -120,16 +123,22 @@ impl TaskHistory {
         self.worked + current.unwrap_or(0)
     }
 
-    fn take_in(&mut self, event: &TaskEvent, at: u64) {
+    fn begin_work_at(&mut self, at: u64) {
+        self.started_at.get_or_insert(at);
+        self.at_work_since = Some(at);
+    }
+
+    fn take_in(&mut self, event: &TaskEvent, at: u64, place: Where) {
         self.last_at = at;
         self.take_in_of_attempt(event, at);
         match AttemptChange::after(event) {
             AttemptChange::Begins => {
-                self.started_at.get_or_insert(at);
-                self.at_work_since = Some(at);
                 self.last_error = None;
+                if place == Where::Local {
+                    self.begin_work_at(at);
+                }
             }
-            AttemptChange::IsPlaced => self.at_work_since = Some(at),
+            AttemptChange::IsPlaced => self.begin_work_at(at),
             AttemptChange::GoesOn => {}
             AttemptChange::IsOver(why) => {
                 self.end_work_at(at);
@@ -161,10 +170,11 @@ impl History {
         self.tasks.get(*self.positions.get(task)?)
     }
 
-    pub fn new(design: &Design) -> Self {
+    pub fn new(design: &Design, place: Where) -> Self {
         let ids = design.tasks.iter().map(|task| task.id.clone());
         Self {
             positions: ids.zip(0..).collect(),
+            place,
             tasks: vec![TaskHistory::default(); design.tasks.len()],
             stages: vec![StageHistory::default(); design.stages.len()],
             started_at: None,
@@ -190,7 +200,7 @@ impl History {
                 if let TaskEvent::Started { .. } = event {
                     self.last_started = Some(position);
                 }
-                self.tasks[position].take_in(event, at);
+                self.tasks[position].take_in(event, at, self.place);
             }
             Event::Batch(event) => self.take_in_of_batch(event, at, before),
         }

@@ -45,7 +45,6 @@ impl TaskStatusWord {
             | TaskEvent::Published { .. }
             | TaskEvent::Spent(_)
             | TaskEvent::SessionBegan { .. }
-            | TaskEvent::Placed { .. }
             // What it ended as before, it stays.
             | TaskEvent::TakenOver { .. } => return None,
             TaskEvent::Waiting { .. } => (Self::Waiting, None),
@@ -60,6 +59,7 @@ impl TaskStatusWord {
             | TaskEvent::Requeued { .. }
             | TaskEvent::Retried => (Self::Queued, None),
             TaskEvent::Started { .. }
+            | TaskEvent::Placed { .. }
             | TaskEvent::StopRequested
             | TaskEvent::Built { .. }
             | TaskEvent::Resolved { .. } => (Self::Running, None),

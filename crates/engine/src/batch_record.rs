@@ -15,8 +15,7 @@ use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
 
 use crate::plan_to_run::{PlanOrigin, TaskHome};
-use pleach_domain::choice::ForgeKind;
-use pleach_domain::choice::Strategy;
+use pleach_domain::choice::{ForgeKind, Strategy, Where};
 use pleach_log::batch_paths::{WorkPlace, segment_of};
 use pleach_log::branches::BranchNames;
 use pleach_log::database::BatchTask;
@@ -118,6 +117,14 @@ impl BatchRecord {
 
     pub fn is_in_place(&self) -> bool {
         self.place == WorkPlace::InPlace
+    }
+
+    /// Where its attempts and tests run.
+    pub fn runs_on(&self) -> Where {
+        match self.cluster {
+            Some(_) => Where::Slurm,
+            None => Where::Local,
+        }
     }
 
     /// The batches that its tasks build on and that are not where it is meant to go.

@@ -79,6 +79,8 @@ pub struct UnitName {
 #[derive(Debug)]
 pub struct SeenUnit {
     pub name: UnitName,
+    /// What the cluster calls it, if people can ask for it by that.
+    pub job: Option<String>,
     pub state: UnitState,
     /// The machine that it is on, or was.
     pub node: Option<String>,

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pleach_domain::batch::{Batch, Design, Message};
+use pleach_domain::choice::Where;
 use pleach_domain::id::{BatchNumber, TaskId};
 
 pub use cluster::{NoCluster, PlannedSubmission};
@@ -255,6 +256,11 @@ impl Prepared {
 
     pub fn design(&self) -> &Design {
         &self.record.design
+    }
+
+    /// Where its attempts and tests run.
+    pub fn runs_on(&self) -> Where {
+        self.record.runs_on()
     }
 
     pub fn narrator(&self) -> Narrator {

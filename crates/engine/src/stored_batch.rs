@@ -2,6 +2,8 @@
 //!
 //! Reads only; who shows a batch to people uses `view`.
 
+mod on_nodes;
+
 use std::path::PathBuf;
 
 use pleach_domain::batch::Batch;
@@ -16,6 +18,8 @@ use pleach_log::view::ViewError;
 use pleach_system::state_folder::StateFolder;
 
 use crate::batch_record::BatchRecord;
+
+pub use on_nodes::NodeWorktree;
 
 #[derive(Debug)]
 pub struct StoredBatch {
@@ -70,7 +74,7 @@ impl StoredBatch {
                 source,
             })?;
         let mut batch = Batch::new(record.design.clone());
-        let mut history = History::new(&record.design);
+        let mut history = History::new(&record.design, record.runs_on());
         for stored in &loaded.events {
             batch
                 .apply(&stored.event)

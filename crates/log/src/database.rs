@@ -37,7 +37,7 @@ pub use read::{
     BatchFilter, BatchRow, BatchScope, ExecutionRow, LoadedBatch, NotedProcess, ProcessPurpose,
 };
 pub use request_keys::{Provenance, RequestKey};
-pub use submissions::SubmittedUnit;
+pub use submissions::{QueueCounts, SubmittedUnit};
 
 use derive::DerivedBatch;
 use error::Stop;

@@ -9,6 +9,7 @@ pub mod database;
 pub mod earlier;
 pub mod outlook;
 pub mod ownership;
+pub mod queue_report;
 pub mod scope;
 pub mod tails;
 pub mod task_ids;

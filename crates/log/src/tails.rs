@@ -15,6 +15,7 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use crate::batch_paths::{LOG, attempt_folder};
 use crate::database::{BatchFilter, BatchScope, Database, DatabaseError};
 use crate::ownership::is_owned;
+use crate::queue_report::WatchedReport;
 use crate::task_ids::TaskIds;
 use crate::view::Record;
 use heard::HeardLog;
@@ -83,6 +84,7 @@ struct Followed {
     is_interrupted: bool,
     /// By the position of their task.
     logs: HashMap<usize, HeardLog>,
+    queue: WatchedReport,
 }
 
 impl Tails {
@@ -182,12 +184,14 @@ impl Tails {
             seq: loaded.events.last().map_or(0, |last| last.seq),
             is_interrupted: false,
             logs: HashMap::new(),
+            queue: WatchedReport::default(),
         }))
     }
 }
 
 impl Followed {
     fn listen(&mut self, batch: u32, news: &mut Vec<LiveAttempt>) {
+        let queue = self.queue.look(&self.folder);
         for (position, task) in self.batch.tasks.iter().enumerate() {
             let running = task.state.attempt();
             let (id, segment) = (&task.design.id, &self.segments[position]);
@@ -214,7 +218,9 @@ impl Followed {
                 let path = attempt_folder(&self.folder, segment, attempt).join(LOG);
                 HeardLog::new(path, attempt)
             });
-            if log.listen() {
+            let queued = queue.get(&(id.clone(), attempt));
+            let is_moved = log.waits_for(queued.filter(|_| task.node.is_none()));
+            if log.listen() || is_moved {
                 news.push(live(
                     &self.project,
                     (batch, self.number),
@@ -243,7 +249,7 @@ fn live(
         segment: segment.to_owned(),
         attempt: log.attempt(),
         total: log.total(),
-        action: log.said().action.clone(),
+        action: log.action(),
         spent: log.said().spent,
         is_over: false,
     }

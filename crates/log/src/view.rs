@@ -14,12 +14,13 @@ mod task;
 mod validation;
 mod wire;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::{BadEvent, Batch, Design, LandingResult};
-use pleach_domain::choice::Landing;
+use pleach_domain::choice::{Landing, Where};
 use pleach_domain::id::BatchNumber;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 pub use attempts::AttemptView;
 pub use board_wire::board_wire;
@@ -28,7 +29,7 @@ pub use order::{EdgeView, OrderView, OrderedStage};
 pub use progress::{BatchState, ProgressView};
 pub use shape::{BatchView, ConflictView, PredictedView, ResolvingView, SettingsView};
 pub use stage::StageView;
-pub use task::TaskView;
+pub use task::{TaskView, UnitView};
 pub use validation::{RunView, RunWord, ValidationView, Verdict};
 pub use wire::{usd, wire, wire_in, worktree_id};
 
@@ -38,6 +39,7 @@ use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::earlier::BuildsOn;
 use crate::earlier::Earlier;
 use crate::ownership::{OwnershipError, is_owned};
+use crate::queue_report::QueueReport;
 use crate::task_ids::TaskIds;
 use pleach_system::files::stored_path::StoredPath;
 use pleach_system::sandbox::SandboxPolicy;
@@ -91,6 +93,9 @@ pub(crate) struct Record {
     folder: Option<StoredPath>,
     /// Where its worktrees are, if not where they are usually.
     worktrees: Option<StoredPath>,
+    /// What there is to know of the cluster that it was given to.
+    #[serde(default)]
+    cluster: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -125,6 +130,21 @@ impl Record {
         self.place == WorkPlace::InPlace
     }
 
+    /// Where its attempts and tests run.
+    pub(crate) fn runs_on(&self) -> Where {
+        match self.cluster {
+            Some(_) => Where::Slurm,
+            None => Where::Local,
+        }
+    }
+
+    fn queue_report(&self, folder: &Path) -> QueueReport {
+        match self.runs_on() {
+            Where::Local => QueueReport::default(),
+            Where::Slurm => QueueReport::read(folder),
+        }
+    }
+
     pub(crate) fn task_ids(&self, loaded: &LoadedBatch) -> TaskIds {
         let known = self.tasks.iter().map(|task| task.opaque_id.as_deref());
         let known = known.chain(std::iter::repeat(None));
@@ -151,8 +171,10 @@ pub enum Owner {
 /// What a view says about the world, besides what is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    pub worktrees: &'a std::path::Path,
+    pub worktrees: &'a Path,
     pub owner: Owner,
+    /// What a cluster said last of its attempts.
+    pub queue: &'a QueueReport,
     /// The time, in milliseconds since 1970.
     pub now: u64,
 }
@@ -176,6 +198,7 @@ impl BatchView {
         let surroundings = Surroundings {
             worktrees: &record.worktrees(state, &loaded.project, loaded.number),
             owner,
+            queue: &record.queue_report(&state.batch(batch)),
             now: database::now(),
         };
         Self::drawn(&loaded, record, &surroundings).map(Some)
@@ -198,7 +221,7 @@ impl BatchView {
         surroundings: &Surroundings<'_>,
     ) -> Result<Self, ViewError> {
         let batch = loaded.number;
-        let mut history = Replayed::new(record.design.clone());
+        let mut history = Replayed::new(&record);
         for stored in &loaded.events {
             history.follow(stored).map_err(|source| ViewError::Event {
                 batch,

@@ -7,6 +7,7 @@ mod last_state;
 mod line;
 mod lose;
 mod place;
+mod report;
 mod send;
 mod take;
 mod unfit;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use pleach_engine::batch_record::UnitSizes;
 use pleach_log::database::SubmittedUnit;
+use pleach_log::queue_report::QueueReport;
 use pleach_system::pace::paced;
 use pleach_system::text::causes::with_causes;
 
@@ -148,6 +150,7 @@ impl ClusterExecutor {
             lost_tests: 0,
             unfit: UnfitNodes::default(),
             red_on: HashMap::new(),
+            reported: QueueReport::default(),
         };
         let thread = std::thread::Builder::new().name("dispatcher".to_owned());
         let thread = Some(thread.spawn(move || dispatcher.work())?);
@@ -190,6 +193,8 @@ struct Dispatcher {
     unfit: UnfitNodes,
     /// The machine on which the tests failed last on a tree.
     red_on: HashMap<String, String>,
+    /// What was passed on last of what the cluster says.
+    reported: QueueReport,
 }
 
 /// What may be out of reach for a while; each is said once until it is over.

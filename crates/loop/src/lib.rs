@@ -243,7 +243,7 @@ fn trees_of(ready: &BatchToRun) -> PathBuf {
 }
 
 fn history_of(record: &BatchRecord, events: &[StoredEvent]) -> History {
-    let mut history = History::new(&record.design);
+    let mut history = History::new(&record.design, record.runs_on());
     for stored in events {
         history.take_in(&stored.event, stored.at);
     }

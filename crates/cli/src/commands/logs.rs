@@ -12,7 +12,7 @@ use pleach_domain::task_state::TaskWord;
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_log::database::Database;
 use pleach_log::transcript::{LOG, attempt_folder};
-use pleach_log::view::TaskView;
+use pleach_log::view::{TaskView, UnitView};
 use pleach_system::state_folder::StateFolder;
 
 use super::status::{BatchSource, find_batch};
@@ -66,14 +66,18 @@ struct TaskTranscripts<'a> {
 struct TaskProgress {
     attempts: u32,
     state: TaskWord,
+    is_at_work: bool,
+    /// What its attempt waits for on a cluster.
+    queued: Option<String>,
     is_over: bool,
     interrupted: bool,
 }
 
 impl TaskProgress {
     fn has_ended(&self, attempt: u32) -> bool {
-        let at_work = matches!(self.state, TaskWord::Running | TaskWord::Stopping);
-        self.attempts > attempt || (self.attempts == attempt && !at_work) || self.interrupted
+        self.attempts > attempt
+            || (self.attempts == attempt && !self.is_at_work)
+            || self.interrupted
     }
 }
 
@@ -84,6 +88,9 @@ impl TaskTranscripts<'_> {
         Ok(TaskProgress {
             attempts: task.last_attempt,
             state: task.state,
+            is_at_work: matches!(task.state, TaskWord::Running | TaskWord::Stopping)
+                || task.unit.is_some(),
+            queued: task.unit.as_ref().and_then(UnitView::line),
             is_over: task.outcome.is_some(),
             interrupted: view.interrupted,
         })
@@ -113,7 +120,11 @@ impl TaskTranscripts<'_> {
         }
         printer.finish();
         if !is_there && !standing.has_ended(attempt) {
-            tell_error(format_args!("attempt {attempt} has no output yet\n"));
+            let queued = standing.queued.as_deref().map(one_line);
+            let queued = queued.map(|line| format!(": {line}")).unwrap_or_default();
+            tell_error(format_args!(
+                "attempt {attempt} has no output yet{queued}\n"
+            ));
             return Ok(());
         }
         self.or_missing(is_there, attempt, "transcript")

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::BatchStatusWord;
 use pleach_domain::task_state::TaskWord;
-use pleach_log::view::{BatchView, TaskView, ValidationView, Verdict};
+use pleach_log::view::{BatchView, TaskView, UnitView, ValidationView, Verdict};
 use pleach_system::text::moment::local_time;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -31,6 +31,8 @@ const WIDEST_TITLE: usize = 48;
 /// Narrower than this they say nothing.
 const NARROWEST_TITLE: usize = 12;
 const STATE: usize = 10;
+/// Names of nodes are short; a longer one is cut.
+const WIDEST_NODE: usize = 16;
 /// The longest word for a batch.
 const STATUS_WIDTH: usize = 11;
 
@@ -270,6 +272,8 @@ fn proof_of(validation: &ValidationView) -> (Style, String) {
 struct BatchTable {
     id: usize,
     title: usize,
+    /// Nothing where no task has a node.
+    node: usize,
     time: usize,
     width: usize,
 }
@@ -281,12 +285,15 @@ impl BatchTable {
             |of: &dyn Fn(&TaskView) -> usize| batch.tasks.iter().map(of).max().unwrap_or(0);
         let id = widest(&|task| one_line(task.key.as_str()).width()).min(24);
         let time = widest(&|task| time_of(task).width());
-        let used = 2 + 2 + id + 2 + 2 + STATE + 1 + time;
+        let node = widest(&|task| node_of(task).width()).min(WIDEST_NODE);
+        let behind = if node == 0 { 0 } else { node + 1 };
+        let used = 2 + 2 + id + 2 + 2 + STATE + 1 + behind + time;
         let room = width.saturating_sub(used).max(NARROWEST_TITLE);
         let title = widest(&|task| one_line(&task.title).width());
         Self {
             id,
             title: title.min(WIDEST_TITLE).min(room),
+            node,
             time,
             width,
         }
@@ -299,11 +306,20 @@ impl BatchTable {
         let title = cut(&one_line(&task.title), self.title);
         let title = padded(&title, self.title);
         let time = time_of(task);
-        let end = if time.is_empty() {
+        let mut rest = String::new();
+        if self.node > 0 {
+            let node = cut(&node_of(task), self.node);
+            rest = format!(" {}", padded(&node, self.node));
+        }
+        if !time.is_empty() {
+            let gap = " ".repeat(self.time - time.width());
+            let _ = write!(rest, " {gap}{time}");
+        }
+        let rest = rest.trim_end();
+        let end = if rest.is_empty() {
             format!("{style}{word}{style:#}")
         } else {
-            let gap = " ".repeat(self.time - time.width());
-            format!("{style}{word:<STATE$}{style:#} {gap}{time}")
+            format!("{style}{word:<STATE$}{style:#}{rest}")
         };
         let mut lines = vec![format!(
             "  {style}{sign}{style:#} {BOLD}{id}{BOLD:#}  {title}  {end}"
@@ -336,6 +352,10 @@ fn sign_of(batch: &BatchView, task: &TaskView) -> (Style, &'static str) {
             }
         }
     }
+}
+
+fn node_of(task: &TaskView) -> String {
+    task.node.as_deref().map(one_line).unwrap_or_default()
 }
 
 fn time_of(task: &TaskView) -> String {
@@ -373,6 +393,7 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
             notes.push(format!("likely conflict with {other}{files}"));
         }
     }
+    notes.extend(task.unit.as_ref().and_then(UnitView::line));
     match (task.state, &task.error) {
         (TaskWord::Waiting, _) if !task.consent.is_empty() => {
             let files = few_names(task.consent.iter().map(String::as_str));

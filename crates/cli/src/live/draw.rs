@@ -170,6 +170,11 @@ fn task_row(
         Duration::from_millis(left).as_secs_f64().ceil()
     };
     let action = times.action.as_deref().map(one_line).unwrap_or_default();
+    let action = match &state.batch.tasks[place].node {
+        Some(node) if action.is_empty() => format!("on {}", one_line(node)),
+        Some(node) => format!("{}: {action}", one_line(node)),
+        None => action,
+    };
     let (rank, style, sign, what) = match stands {
         TaskState::Waiting {
             consent: Some(consent),
@@ -181,6 +186,13 @@ fn task_row(
         TaskState::Waiting { consent: None } => {
             let what = format!("waiting for approval: pleach approve {batch}");
             (0, YELLOW, "◷", what)
+        }
+        TaskState::Running { .. } if state.waits_for_node(place) => {
+            let what = times
+                .action
+                .as_deref()
+                .map_or("in the queue".into(), one_line);
+            (3, DIM, "◌", what)
         }
         TaskState::Running { attempt: 0 | 1 } => (1, CYAN, spinner, action),
         TaskState::Running { attempt } if action.is_empty() => {

@@ -6,10 +6,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use pleach_domain::batch::{Batch, Design, Mode, Spent};
+use pleach_domain::choice::Where;
 use pleach_domain::estimate::batch_seconds_left;
 use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::history::History;
 use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_domain::task_state::TaskState;
 use pleach_engine::run::Progress;
 use pleach_log::database::StoredEvent;
 
@@ -29,6 +31,7 @@ pub(crate) struct LiveState {
     pub(super) titles: Vec<String>,
     pub(super) times: Vec<TaskTimes>,
     pub(super) history: History,
+    place: Where,
     /// When the batch as a whole last took a step.
     pub(super) stepped: u64,
     pub(super) stop: StopRequest,
@@ -48,6 +51,7 @@ pub(super) struct TaskTimes {
 impl LiveState {
     pub(crate) fn new(
         design: &Design,
+        place: Where,
         titles: &HashMap<TaskId, String>,
         past: HashMap<TaskId, Duration>,
     ) -> Self {
@@ -57,7 +61,8 @@ impl LiveState {
             times: vec![TaskTimes::default(); design.tasks.len()],
             batch: Batch::new(design.clone()),
             number: None,
-            history: History::new(design),
+            history: History::new(design, place),
+            place,
             stepped: 0,
             stop: StopRequest::Not,
             past,
@@ -102,6 +107,13 @@ impl LiveState {
         };
     }
 
+    /// Whether an attempt was given to a cluster, and no node has begun with it.
+    pub(super) fn waits_for_node(&self, place: usize) -> bool {
+        let task = &self.batch.tasks[place];
+        let is_running = matches!(task.state, TaskState::Running { .. });
+        self.place != Where::Local && is_running && task.node.is_none()
+    }
+
     /// Whether so much as one task is left to be waited for.
     pub(super) fn at_once(&self) -> usize {
         match self.batch.design.settings.mode {
@@ -121,6 +133,10 @@ impl LiveState {
             times.action = None;
             times.spent_before = sum(times.spent_before, times.spent);
             times.spent = Spent::default();
+        }
+        if let TaskEvent::Placed { .. } = event {
+            times.action = None;
+            times.since = at;
         }
         // Not every event moves a task: an attempt goes on when its agent names its session or is asked to stop.
         let state = &self.batch.tasks[place].state;

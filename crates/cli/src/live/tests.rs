@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use pleach_domain::batch::{Approval, Barriers, BatchSettings, Design, Mode, Spent};
+use pleach_domain::choice::Where;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::graph::{Graph, OrderRules, Strictness};
 use pleach_domain::id::{BatchNumber, TaskId};
@@ -35,6 +36,10 @@ struct Story {
 
 impl Story {
     fn of(plan: &str, settings: BatchSettings) -> Self {
+        Self::at_place(Where::Local, plan, settings)
+    }
+
+    fn at_place(place: Where, plan: &str, settings: BatchSettings) -> Self {
         let plan = pleach_formats::read(plan).plan;
         let graph = Graph::new(&plan, Strictness::AsWritten);
         let all: Vec<usize> = (0..plan.tasks.len()).collect();
@@ -50,7 +55,7 @@ impl Story {
             .iter()
             .map(|task| (task.id.clone(), task.title.clone()));
         let mut story = Self {
-            state: LiveState::new(&design, &titles.collect(), HashMap::new()),
+            state: LiveState::new(&design, place, &titles.collect(), HashMap::new()),
             second: 0,
         };
         story.batch(BatchEvent::Started);
@@ -289,8 +294,44 @@ fn what_tasks_took_last_time_is_known_from_the_start() {
         settings,
     );
     let past = HashMap::from([(TaskId::new("1"), Duration::from_mins(10))]);
-    let state = LiveState::new(&design, &HashMap::new(), past);
+    let state = LiveState::new(&design, Where::Local, &HashMap::new(), past);
     assert_eq!(state.left(NOON), Some(Duration::from_mins(10)));
+}
+
+#[test]
+fn what_waits_for_a_node_says_what_for_and_then_where_it_runs() {
+    let mut story = Story::at_place(Where::Slurm, PLAN, BatchSettings::default());
+    story.start("1.1").start("1.2").start("1.3");
+    story.does("1.2", "in Slurm's queue: Resources", 0, 0);
+    let placed = |node: &str| TaskEvent::Placed {
+        attempt: 1,
+        node: node.to_owned(),
+    };
+    story.does("1.1", "in Slurm's queue: Priority", 0, 0);
+    story
+        .at(40)
+        .task("1.1", placed("n1"))
+        .task("1.3", placed("n2"));
+    story.does("1.3", "reads", 0, 0).at(45);
+    let drawn = story.drawn(100, 24);
+    let rows: Vec<Vec<&str>> = { drawn.lines().skip(1) }
+        .map(|line| {
+            line.split("  ")
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .collect()
+        })
+        .collect();
+    let ends: Vec<&[&str]> = rows.iter().map(|row| &row[row.len() - 2..]).collect();
+    assert_eq!(
+        ends,
+        [
+            ["5s", "on n1"],
+            ["5s", "n2: reads"],
+            ["45s", "in Slurm's queue: Resources"],
+        ],
+        "{drawn}"
+    );
 }
 
 #[test]

@@ -13,7 +13,10 @@ pub struct AttemptHistory {
     /// Counted from 1.
     pub number: u32,
     pub basis: Commit,
+    /// When it began; where it waited for a machine, when that began with it.
     pub started_at: u64,
+    /// The machine that it waited for.
+    pub node: Option<String>,
     /// None while its agent works.
     pub ended_at: Option<u64>,
     /// When what it left changed last.
@@ -60,6 +63,7 @@ impl AttemptHistory {
             number,
             basis: basis.clone(),
             started_at: at,
+            node: None,
             ended_at: None,
             last_at: at,
             outcome: AttemptOutcome::Running,
@@ -82,6 +86,10 @@ impl AttemptHistory {
             TaskEvent::SessionBegan { session } => self.session = Some(session.clone()),
             TaskEvent::Spent(spent) => self.spent = *spent,
             TaskEvent::Kept { .. } => self.last_at = at,
+            TaskEvent::Placed { node, .. } => {
+                self.started_at = at;
+                self.node = Some(node.clone());
+            }
             event => {
                 if let Some((outcome, error)) = self.outcome_after(event) {
                     self.outcome = outcome;

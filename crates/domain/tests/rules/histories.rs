@@ -1,6 +1,7 @@
 //! When things happened, folded from events.
 
 use pleach_domain::batch::{Barriers, BatchSettings, Design, Spent};
+use pleach_domain::choice::Where;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::graph::OrderRules;
 use pleach_domain::history::{AttemptHistory, History};
@@ -10,6 +11,10 @@ use pleach_domain::task_state::Commit;
 use crate::{graph, plan};
 
 fn history(events: Vec<(u64, Event)>) -> History {
+    history_of(Where::Local, events)
+}
+
+fn history_of(place: Where, events: Vec<(u64, Event)>) -> History {
     let plan = plan("1\n2");
     let settings = BatchSettings::default();
     let design = Design::new(
@@ -19,7 +24,7 @@ fn history(events: Vec<(u64, Event)>) -> History {
         Barriers::Stages,
         settings,
     );
-    let mut history = History::new(&design);
+    let mut history = History::new(&design, place);
     for (at, event) in events {
         history.take_in(&event, at);
     }
@@ -66,20 +71,35 @@ fn placed(attempt: u32) -> Event {
 
 #[test]
 fn waiting_for_a_machine_is_not_work() {
-    let because = "n7 went down".to_owned();
-    let waited = history(vec![
+    let lost = |because: &str| {
+        let because = because.to_owned();
+        of_task(TaskEvent::Lost { because })
+    };
+    let events = vec![
         (0, Event::Batch(BatchEvent::Started)),
         (1_000, started(1)),
-        (61_000, placed(1)),
-        (63_000, of_task(TaskEvent::Lost { because })),
-        (64_000, started(2)),
-        (70_000, placed(2)),
-    ]);
+        (2_000, lost("n6 went down")),
+        (3_000, started(2)),
+        (61_000, placed(2)),
+        (63_000, lost("n7 went down")),
+        (64_000, started(3)),
+        (70_000, placed(3)),
+    ];
+    let waits = history_of(Where::Slurm, events[..4].to_vec());
+    assert_eq!(waits.tasks[0].worked_until(50_000), 0);
+    assert_eq!(waits.tasks[0].started_at, None);
+    let waited = history_of(Where::Slurm, events);
     let task = &waited.tasks[0];
     assert_eq!(task.worked, 2_000);
     assert_eq!(task.worked_until(73_000), 5_000);
-    assert_eq!(task.started_at, Some(1_000));
+    assert_eq!(task.started_at, Some(61_000));
     assert_eq!(task.last_error, None);
+    let attempts = task.attempts.iter();
+    let attempts: Vec<_> = attempts
+        .map(|attempt| (attempt.started_at, attempt.node.as_deref()))
+        .collect();
+    let node = Some("n7");
+    assert_eq!(attempts, [(1_000, None), (61_000, node), (70_000, node)]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::choice::SecretDelivery;
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use serde::{Deserialize, Serialize};
 
 use super::BatchRecord;
@@ -85,5 +85,14 @@ impl BatchRecord {
             size: size.clone(),
         };
         sizes.map(request).collect()
+    }
+}
+
+impl ClusterSettings {
+    /// Where the worktree of a task is on a node, if nobody is in its way there.
+    pub fn tree_on_node(&self, project: &str, batch: BatchNumber, segment: &str) -> String {
+        let user = rustix::process::getuid().as_raw();
+        let scratch = &self.scratch;
+        format!("{scratch}/pleach-{user}/trees/{project}/batch-{batch}/task-{segment}")
     }
 }

@@ -19,6 +19,7 @@ use crate::plan_to_run::PlanOrigin;
 use pleach_domain::task_status_word::TaskStatusWord;
 use pleach_log::database::board::{BoardTables, InBatch, TaskRow};
 use pleach_log::database::{BoardEvent, DatabaseError, LoadedBatch};
+use pleach_log::queue_report::QueueReport;
 use pleach_log::view::{BatchView, Owner, Surroundings};
 use pleach_system::text::moment::rfc3339;
 
@@ -171,6 +172,7 @@ impl Replayed {
         let surroundings = Surroundings {
             worktrees: Path::new(""),
             owner: Owner::Alive,
+            queue: &QueueReport::default(),
             now: loaded.created_at,
         };
         let view = BatchView::of(loaded, &surroundings).ok()?;

@@ -192,13 +192,15 @@ fn seen_in(line: &str, ours: &str) -> Option<(JobNumbers, SeenUnit)> {
     let (state, node, reason) = (fields.next()?, fields.next()?, fields.next()?);
     let submission = name.strip_prefix(ours)?.to_owned();
     let unit = element.parse().ok()?;
+    let element = format!("{array}_{element}");
     let seen = SeenUnit {
         name: UnitName { submission, unit },
+        job: Some(element.clone()),
         state: state_of(state, reason),
         node: Some(node.to_owned()).filter(|node| !node.is_empty()),
     };
     let numbers = JobNumbers {
-        element: format!("{array}_{element}"),
+        element,
         job: (seen.state == UnitState::Running).then_some(job),
     };
     Some((numbers, seen))

@@ -71,6 +71,7 @@ impl Cluster for Subprocess {
                     let submission = submission.clone();
                     seen.push(SeenUnit {
                         name: UnitName { submission, unit },
+                        job: None,
                         state: state_of(&file.path()),
                         node: None,
                     });

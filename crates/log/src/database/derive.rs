@@ -42,8 +42,11 @@ impl DerivedBatch {
 
     pub(super) fn add(&self, connection: &Connection, tasks: &[BatchTask]) -> Result<(), Stop> {
         connection.execute(
-            "INSERT INTO batch_state (batch, project, status) VALUES (?1, ?2, 'pending')",
-            params![self.id, self.project],
+            "INSERT INTO batch_state (batch, project, status, is_elsewhere)
+             SELECT id, project, 'pending',
+                 CASE WHEN json_valid(record) THEN record ->> '$.cluster' IS NOT NULL ELSE 0 END
+             FROM batch WHERE id = ?1",
+            [self.id],
         )?;
         let mut insert = connection.prepare(
             "INSERT INTO batch_task (batch, project, plan, task, key, live)
@@ -97,9 +100,17 @@ impl DerivedBatch {
         let (at, seq) = (stored.at.cast_signed(), stored.seq.cast_signed());
         let name = task.as_str();
         match event {
-            // Waiting for a machine is not work.
-            TaskEvent::Started { .. } | TaskEvent::Placed { .. } => connection.execute(
-                "UPDATE batch_task SET started_at = ?3 WHERE batch = ?1 AND task = ?2",
+            TaskEvent::Started { .. } => self.begin(connection, task, at)?,
+            TaskEvent::Placed { attempt, .. } => {
+                let set = "UPDATE submission SET placed_at = ?4
+                           WHERE batch = ?1 AND task = ?2 AND attempt = ?3";
+                connection.execute(set, params![self.id, name, attempt, at])?;
+                // Waiting for a machine is not work.
+                self.begin(connection, task, at)?
+            }
+            TaskEvent::Lost { .. } => connection.execute(
+                "UPDATE submission SET lost_at = ?3 WHERE batch = ?1 AND task = ?2 AND attempt =
+                     (SELECT max(attempt) FROM submission WHERE batch = ?1 AND task = ?2)",
                 params![self.id, name, at],
             )?,
             TaskEvent::Built { .. } | TaskEvent::Unchanged { .. } => connection.execute(
@@ -129,7 +140,6 @@ impl DerivedBatch {
             | TaskEvent::SessionBegan { .. }
             | TaskEvent::PauseEnded
             | TaskEvent::Interrupted
-            | TaskEvent::Lost { .. }
             | TaskEvent::Requeued { .. }
             | TaskEvent::Failed { .. }
             | TaskEvent::TimedOut
@@ -140,13 +150,31 @@ impl DerivedBatch {
             | TaskEvent::Cancelled
             | TaskEvent::Published { .. } => 0,
         };
+        self.stand(connection, seq, task, event)
+    }
+
+    /// Notes where an event leaves a task.
+    fn stand(
+        &self,
+        connection: &Connection,
+        seq: i64,
+        task: &TaskId,
+        event: &TaskEvent,
+    ) -> Result<(), Stop> {
         if let Some((status, outcome)) = TaskStatusWord::after(event) {
+            let waits =
+                matches!(event, TaskEvent::Started { .. }) && self.is_elsewhere(connection)?;
+            let status = if waits {
+                TaskStatusWord::Queued
+            } else {
+                status
+            };
             connection.execute(
                 "UPDATE batch_task SET status = ?3, outcome = ?4, told_seq = ?5
                  WHERE batch = ?1 AND task = ?2",
                 params![
                     self.id,
-                    name,
+                    task.as_str(),
                     status.as_str(),
                     outcome.map(TaskOutcome::as_str),
                     seq
@@ -154,6 +182,21 @@ impl DerivedBatch {
             )?;
         }
         Ok(())
+    }
+
+    /// Notes when an attempt began to work, as far as is known.
+    fn begin(&self, connection: &Connection, task: &TaskId, at: i64) -> rusqlite::Result<usize> {
+        connection.execute(
+            "UPDATE batch_task SET started_at = ?3 WHERE batch = ?1 AND task = ?2",
+            params![self.id, task.as_str(), at],
+        )
+    }
+
+    /// Whether its attempts wait for a machine before they run.
+    fn is_elsewhere(&self, connection: &Connection) -> rusqlite::Result<bool> {
+        let select = "SELECT is_elsewhere FROM batch_state WHERE batch = ?1";
+        let mut select = connection.prepare(select)?;
+        select.query_one([self.id], |row| row.get(0))
     }
 
     fn follow_batch(

@@ -251,6 +251,11 @@ pub(super) const STEPS: &[&str] = &[
     ) STRICT;
     CREATE INDEX open_submission ON submission (cluster) WHERE over_at IS NULL;
 ",
+    "
+    ALTER TABLE batch_state ADD COLUMN is_elsewhere INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE submission ADD COLUMN placed_at INTEGER;
+    ALTER TABLE submission ADD COLUMN lost_at INTEGER;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

@@ -5,6 +5,7 @@
 use rusqlite::params;
 
 use super::derive::DerivedBatch;
+use super::read::unsigned_in;
 use super::{Database, DatabaseError, ProcessPurpose, now};
 
 /// An attempt or a run of the tests that was given to a cluster.
@@ -18,6 +19,15 @@ pub struct SubmittedUnit {
     pub submission: String,
     /// Its number there, counted from 1.
     pub unit: u32,
+}
+
+/// How often a node began with an attempt, and how often one was lost with its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueCounts {
+    pub placed: u64,
+    /// How long those waited until then, in milliseconds.
+    pub waited: u64,
+    pub lost: u64,
 }
 
 impl Database {
@@ -110,6 +120,21 @@ impl Database {
             let mut select = connection.prepare(sql)?;
             let rows = select.query_map([], |row| row.get(0))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// How attempts fared in the queues of clusters, over all batches.
+    pub fn queue_counts(&self) -> Result<QueueCounts, DatabaseError> {
+        self.read("count what clusters were given", |connection| {
+            let select = "SELECT count(placed_at), coalesce(sum(max(0, placed_at - sent_at)), 0), count(lost_at)
+                          FROM submission";
+            Ok(connection.query_one(select, [], |row| {
+                Ok(QueueCounts {
+                    placed: unsigned_in(row, 0)?,
+                    waited: unsigned_in(row, 1)?,
+                    lost: unsigned_in(row, 2)?,
+                })
+            })?)
         })
     }
 }

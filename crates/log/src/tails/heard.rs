@@ -15,6 +15,8 @@ pub(super) struct HeardLog {
     attempt: u32,
     read: u64,
     report: ReportReader,
+    /// Where it waits for a machine: what a cluster says of that.
+    queued: Option<String>,
 }
 
 impl HeardLog {
@@ -24,6 +26,7 @@ impl HeardLog {
             attempt,
             read: 0,
             report: ReportReader::default(),
+            queued: None,
         }
     }
 
@@ -38,6 +41,20 @@ impl HeardLog {
 
     pub(super) fn said(&self) -> &AgentReport {
         &self.report.said
+    }
+
+    /// What its agent does, or what it waits for.
+    pub(super) fn action(&self) -> Option<String> {
+        self.said().action.clone().or_else(|| self.queued.clone())
+    }
+
+    /// Takes in what it waits for, if it does; tells whether that is news.
+    pub(super) fn waits_for(&mut self, line: Option<&String>) -> bool {
+        let is_news = self.queued.as_ref() != line;
+        if is_news {
+            self.queued = line.cloned();
+        }
+        is_news
     }
 
     /// Reads what is new; tells whether another line ended.

@@ -24,9 +24,12 @@ pub struct AttemptView {
     pub attempt: u32,
     /// The name of the agent.
     pub agent: Option<String>,
+    /// When it began; on a cluster, when a node began with it.
     pub started_at: String,
     /// When the agent finished; none while it is running.
     pub completed_at: Option<String>,
+    /// The node of the cluster that it ran on.
+    pub node: Option<String>,
     pub outcome: AttemptOutcome,
     pub error: Option<String>,
     /// In dollars, if the agent reports it.
@@ -79,6 +82,7 @@ impl AttemptView {
             agent,
             started_at: rfc3339(attempt.started_at),
             completed_at: attempt.ended_at.map(rfc3339),
+            node: attempt.node.clone(),
             outcome: attempt.outcome,
             error: attempt.error.clone(),
             cost: Some(usd(attempt.spent.micro_usd)).filter(|cost| *cost > 0.0),
@@ -91,7 +95,7 @@ impl AttemptView {
 /// A record that this version does not understand says nothing.
 fn history(loaded: &LoadedBatch, task: &TaskId) -> Option<Vec<AttemptHistory>> {
     let record: Record = serde_json::from_str(&loaded.record).ok()?;
-    let mut history = History::new(&record.design);
+    let mut history = History::new(&record.design, record.runs_on());
     for stored in &loaded.events {
         history.take_in(&stored.event, stored.at);
     }

@@ -52,7 +52,7 @@ impl Narrator {
             repository: loaded.repository.clone(),
             plan: loaded.plan.clone(),
             names: record.names(loaded),
-            history: Replayed::new(record.design.clone()),
+            history: Replayed::new(&record),
             record,
         };
         for stored in loaded.events.iter().take_while(|stored| stored.seq < seq) {

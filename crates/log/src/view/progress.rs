@@ -52,13 +52,13 @@ impl BatchState {
             .then(|| time_left(history, now))
             .flatten();
         let worked = times.tasks.iter().map(|task| task.worked_until(now));
-        let states = batch.tasks.iter().map(|task| &task.state);
+        let all = (0..batch.tasks.len()).map(|position| history.standing_of(position).0);
         Self {
             status: batch.status.word(),
             error: error_of(&batch.status),
             held: batch.held.clone().filter(|_| !is_over),
             pr_url: batch.pr_url.clone(),
-            progress: progress_of(states.map(TaskStatusWord::from_state)),
+            progress: progress_of(all),
             started_at: times.started_at.map(rfc3339),
             completed_at: times.ended_at.map(rfc3339),
             worked_seconds: seconds(worked.sum()),

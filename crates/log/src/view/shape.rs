@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pleach_domain::batch::{Approval, Batch, BatchStatusWord, BatchTask, Mode, OnFailure};
-use pleach_domain::choice::{OnConflict, RunMode};
+use pleach_domain::choice::{OnConflict, RunMode, Where};
 use pleach_domain::event::PredictedConflict;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Ending, TaskState};
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::progress::{BatchState, ProgressView, seconds};
 use super::replay::Replayed;
 use super::stage::{StageView, draw_stage};
-use super::task::{TaskView, draw_task};
+use super::task::{TaskNames, TaskView, draw_task};
 use super::validation::ValidationView;
 use super::{Owner, Record, Surroundings};
 use crate::batch_paths::conflict_folder;
@@ -77,6 +77,9 @@ pub struct BatchView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingsView {
+    /// Where its attempts and tests run.
+    #[serde(rename = "where")]
+    pub place: Where,
     pub max_concurrent: usize,
     /// The number of tasks that may run at once now.
     pub concurrent_now: usize,
@@ -161,11 +164,7 @@ pub(super) fn draw(
     let names = &record.names(loaded);
     let ids = &names.ids;
     let conflict = |(task, segment): (_, &String)| conflict_of(task, segment, ids, surroundings);
-    let (number, of_batch) = (loaded.number, (record, names));
-    let draw = |at: usize| TaskView {
-        worktree_path: worktree_of(&batch.tasks[at], &names.segments[at], record, surroundings),
-        ..draw_task(number, history, at, of_batch, surroundings.now)
-    };
+    let number = loaded.number;
     let state = BatchState::of(history, surroundings.owner, surroundings.now);
     BatchView {
         id: loaded.id,
@@ -177,7 +176,7 @@ pub(super) fn draw(
         held: state.held,
         interrupted,
         land_into: None,
-        settings: settings_of(history),
+        settings: settings_of(history, record.runs_on()),
         main_repo_path: loaded.repository.to_string_lossy().into_owned().into(),
         plan: loaded.plan.clone(),
         base: record.base.clone(),
@@ -209,8 +208,32 @@ pub(super) fn draw(
         worked_seconds: state.worked_seconds,
         seconds_left: state.seconds_left,
         estimated_end: state.estimated_end,
-        tasks: (0..batch.tasks.len()).map(draw).collect(),
+        tasks: draw_tasks(number, history, (record, names), surroundings),
     }
+}
+
+/// The tasks, with what is on the disk and what a cluster said.
+fn draw_tasks(
+    number: BatchNumber,
+    history: &Replayed,
+    (record, names): (&Record, &TaskNames),
+    surroundings: &Surroundings<'_>,
+) -> Vec<TaskView> {
+    let reported = surroundings.queue.attempts();
+    let tasks = history.batch.tasks.iter().enumerate();
+    let drawn = tasks.map(|(at, task)| {
+        let drawn = draw_task(number, history, at, (record, names), surroundings.now);
+        let reported = reported.get(&(&task.design.id, task.attempts));
+        TaskView {
+            worktree_path: worktree_of(task, &names.segments[at], record, surroundings),
+            unit: drawn.unit.map(|unit| match reported {
+                Some(reported) => unit.told_by(reported),
+                None => unit,
+            }),
+            ..drawn
+        }
+    });
+    drawn.collect()
 }
 
 /// Where a task works or worked, while that is there.
@@ -240,9 +263,10 @@ fn idle(history: &Replayed, now: u64) -> u64 {
     })
 }
 
-fn settings_of(history: &Replayed) -> SettingsView {
+fn settings_of(history: &Replayed, place: Where) -> SettingsView {
     let settings = &history.batch.design.settings;
     SettingsView {
+        place,
         max_concurrent: settings.mode.slots(),
         concurrent_now: history.batch.slots.now,
         auto_approve: settings.mode

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pleach_domain::batch::BatchTask;
+use pleach_domain::choice::Where;
 use pleach_domain::event::{DOES_NOT_MERGE, TOOK_TOO_LONG};
 use pleach_domain::history::TaskHistory;
 use pleach_domain::id::{BatchNumber, TaskId};
@@ -17,6 +18,7 @@ use super::Record;
 use super::progress::seconds;
 use super::replay::Replayed;
 use super::wire::{usd, worktree_id};
+use crate::queue_report::{ReportedUnit, UnitWord, waiting_line};
 use crate::task_ids::TaskIds;
 
 /// A task of a batch.
@@ -61,12 +63,61 @@ pub struct TaskView {
     /// The files that need a person's consent before it starts.
     pub consent: Vec<String>,
     pub files: Vec<String>,
+    /// The node of the cluster that runs its attempt, or ran the last one.
+    pub node: Option<String>,
+    /// Its attempt as the cluster knows it, while that waits or runs.
+    pub unit: Option<UnitView>,
     /// The sandbox of its agent: `landlock`, `strict`, `none`, or `wrapper: ` and a program.
     pub sandbox: String,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,
     /// The total working time of its agents.
     pub seconds: f64,
+}
+
+/// An attempt that was given to a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct UnitView {
+    pub cluster: Where,
+    /// What the cluster calls it, once it was asked.
+    pub job: Option<String>,
+    /// Whether a node has begun with it.
+    pub state: UnitWord,
+    /// Why it waits, in the words of the cluster.
+    pub because: Option<String>,
+}
+
+impl UnitView {
+    fn of(history: &Replayed, position: usize, cluster: Where) -> Option<Self> {
+        let is_sent = cluster != Where::Local;
+        let is_under_way = history.batch.tasks[position].state.attempt().is_some();
+        (is_sent && is_under_way).then(|| Self {
+            cluster,
+            job: None,
+            state: if history.waits_for_node(position) {
+                UnitWord::Waiting
+            } else {
+                UnitWord::Running
+            },
+            because: None,
+        })
+    }
+
+    /// What it waits for, on one line; nothing if it does not wait.
+    pub fn line(&self) -> Option<String> {
+        let waits = self.state == UnitWord::Waiting;
+        waits.then(|| waiting_line(self.cluster.word(), self.because.as_deref()))
+    }
+
+    /// The same with what the cluster itself said of it.
+    pub(super) fn told_by(self, reported: &ReportedUnit) -> Self {
+        let waits = self.state == UnitWord::Waiting;
+        Self {
+            job: reported.job.clone(),
+            because: reported.because.clone().filter(|_| waits),
+            ..self
+        }
+    }
 }
 
 /// What the tasks of a batch are called, in their order.
@@ -94,7 +145,7 @@ pub(super) fn draw_task(
     let title = record.tasks.get(position).map(|task| task.title.clone());
     let title = title.unwrap_or_default();
     let id = &task.design.id;
-    let status = TaskStatusWord::from_state(&task.state);
+    let (status, state) = history.standing_of(position);
     let outcome = task.state.ending().map(TaskOutcome::from);
     let Standing { column, word } = Standing::in_batch(status, outcome);
     let has_begun = task.attempts > 0;
@@ -107,7 +158,7 @@ pub(super) fn draw_task(
         word,
         can: history.batch.can(position),
         status,
-        state: task.state.word(),
+        state,
         outcome,
         worktree_id: has_begun.then(|| worktree_id(batch, segment)),
         worktree_path: None,
@@ -121,6 +172,8 @@ pub(super) fn draw_task(
         tokens: Some(task.spent.tokens).filter(|tokens| *tokens > 0),
         consent: awaited_consent(task),
         files: task.files.clone(),
+        node: task.node.clone(),
+        unit: UnitView::of(history, position, record.runs_on()),
         sandbox: record.sandbox.label(),
         started_at: times.started_at.map(rfc3339),
         completed_at: times.ended_at.map(rfc3339),

@@ -1,6 +1,7 @@
 //! A batch as people and programs see it.
 
 mod batches;
+mod queued;
 mod tails;
 mod wires;
 
@@ -13,6 +14,7 @@ use pleach_domain::phase::Threshold;
 use pleach_domain::task::Priority;
 use pleach_domain::task_state::Commit;
 use pleach_log::database::{LoadedBatch, StoredEvent};
+use pleach_log::queue_report::QueueReport;
 use pleach_log::view::{BatchView, Owner, Surroundings};
 use serde_json::{Value, json};
 
@@ -122,6 +124,7 @@ fn view(loaded: &LoadedBatch, second: u64, owner: Owner) -> BatchView {
     let surroundings = Surroundings {
         worktrees: Path::new("/nowhere"),
         owner,
+        queue: &QueueReport::default(),
         now: NEW_YEAR + second * 1000,
     };
     BatchView::of(loaded, &surroundings).unwrap()

@@ -57,6 +57,7 @@ impl Dispatcher {
     pub(super) fn take_in_seen(&mut self, asked: Instant, seen: Vec<SeenUnit>) {
         self.looked = Some(Instant::now());
         self.troubles.remove(&Trouble::Queue);
+        self.report(&seen);
         let mut seen_by_name: SeenByName = HashMap::new();
         for unit in seen {
             seen_by_name

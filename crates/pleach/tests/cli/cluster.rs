@@ -6,6 +6,7 @@ mod nodes;
 mod queue;
 mod secrets;
 mod share;
+mod seen;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -110,17 +111,19 @@ fn kill_runner(scene: &Scene) {
 #[track_caller]
 fn check_tidy(scene: &Scene) {
     assert_eq!(submissions(scene), Vec::<PathBuf>::new());
+    let left = left_on_nodes(scene);
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// What units have on the disks of nodes.
+fn left_on_nodes(scene: &Scene) -> Vec<PathBuf> {
     let units = scene.repo.beside("node");
     let units = units.join(format!(
         "pleach-{}/units",
         rustix::process::getuid().as_raw()
     ));
-    let left: Vec<_> = fs::read_dir(units)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
+    let left = fs::read_dir(units).into_iter().flatten().flatten();
+    left.map(|entry| entry.path()).collect()
 }
 
 /// What agents made, as it was woven: the settings are in the repository as well, and differ.

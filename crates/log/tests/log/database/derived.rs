@@ -328,8 +328,29 @@ fn derived_tables_made_anew_are_those_that_were_kept() {
     let again = [REOPENED, retried("1"), started("1", 2)];
     database.append(first, &again).unwrap();
     create(&mut database, "p", "3").unwrap();
+    let on_cluster = NewBatch {
+        project: "p",
+        repository: Path::new("/somewhere/project"),
+        plan: "TODO.md",
+        record: "{\"cluster\":{}}",
+        tasks: &["4", "5"].map(|id| BatchTask::Own(TaskId::new(id))),
+    };
+    let there = 9;
+    database.create_batch(there, &on_cluster).unwrap();
+    let node = "n7".to_owned();
+    let placed = of_task("5", TaskEvent::Placed { attempt: 1, node });
+    let begin = [BEGUN, started("4", 1), started("5", 1), placed];
+    database.append(there, &begin).unwrap();
+    let status = |task: &str| {
+        let connection = Connection::open(home.state().database()).unwrap();
+        let select = "SELECT status FROM batch_task WHERE batch = ?1 AND task = ?2";
+        connection
+            .query_one(select, (there, task), |row| row.get::<_, String>(0))
+            .unwrap()
+    };
+    assert_eq!([status("4"), status("5")], ["queued", "running"]);
     let kept = derived_rows(&home);
-    assert_eq!(kept.len(), 3 + 6);
+    assert_eq!(kept.len(), 4 + 8);
     let connection = Connection::open(home.state().database()).unwrap();
     connection
         .execute_batch("UPDATE batch_state SET status = 'x'; DELETE FROM batch_task;")

@@ -10,6 +10,7 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Commit;
 use pleach_log::database::{BatchTask, Database, NewBatch};
 use pleach_log::ownership::BatchLock;
+use pleach_log::queue_report::QueueReport;
 use pleach_log::view::{BatchView, Owner, Surroundings, ViewError};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::causes::with_causes;
@@ -40,7 +41,7 @@ fn a_new_batch_has_every_field() {
             "column": "in_progress", "word": "queued", "can": ["cancel"],
             "outcome": null, "worktreeId": null, "worktreePath": null, "branch": format!("pleach/task-7/{id}"), "hasBranch": false,
             "sessionId": null, "error": null, "attempts": 0, "lastAttempt": 0, "cost": null, "tokens": null, "consent": [], "files": [],
-            "sandbox": "none", "startedAt": null, "completedAt": null, "seconds": 0.0,
+            "node": null, "unit": null, "sandbox": "none", "startedAt": null, "completedAt": null, "seconds": 0.0,
         })
     };
     let stage = |stage, name: &str, can_parallel: &Value| {
@@ -67,7 +68,7 @@ fn a_new_batch_has_every_field() {
                 "maxConcurrent": 2,
                 "concurrentNow": 2,
                 "autoApprove": true,
-                "stopOnFailure": false,
+                "stopOnFailure": false, "where": "local",
                 "conflictBehavior": "skip",
             },
             "mainRepoPath": "/somewhere/project", "plan": "TODO.md", "base": "main",
@@ -353,7 +354,7 @@ fn settings_and_reasons_are_told() {
     assert_eq!(
         drawn["settings"],
         json!({
-            "maxConcurrent": 1, "concurrentNow": 1, "autoApprove": false, "stopOnFailure": true,
+            "where": "local", "maxConcurrent": 1, "concurrentNow": 1, "autoApprove": false, "stopOnFailure": true,
             "conflictBehavior": "rerun",
         })
     );
@@ -419,6 +420,7 @@ fn what_cannot_be_understood_is_named() {
     let surroundings = Surroundings {
         worktrees: Path::new("/nowhere"),
         owner: Owner::Gone,
+        queue: &QueueReport::default(),
         now: 0,
     };
     let twice = loaded(&design("1"), &[(0, BEGUN), (0, BEGUN)]);

@@ -8,6 +8,7 @@ use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_log::database::{BatchTask, Database, NewBatch};
 use pleach_log::ownership::BatchLock;
+use pleach_log::queue_report::{QueueReport, ReportedUnit, UnitWord};
 use pleach_log::tails::{LiveAttempt, News, Tails};
 use pleach_log::transcript::{LOG, attempt_folder};
 use pleach_system::state_folder::StateFolder;
@@ -120,6 +121,38 @@ fn what_runs_is_heard_until_its_last_line() {
     scene.append(started("A", 2));
     scene.say("-41", 2, "again\n");
     assert_eq!(scene.look(), ["A.2 1 again 0"]);
+}
+
+#[test]
+fn an_attempt_that_waits_for_a_node_says_what_for_until_that_begins() {
+    let mut scene = Scene::new();
+    scene.append(BEGUN);
+    scene.append(started("A", 1));
+    let folder = scene.state.batch(1);
+    fs::create_dir_all(&folder).unwrap();
+    let queued = |because: &str| {
+        let report = QueueReport {
+            units: vec![ReportedUnit {
+                task: Some(TaskId::new("A")),
+                number: 1,
+                cluster: "slurm".to_owned(),
+                job: Some("7_1".to_owned()),
+                state: UnitWord::Waiting,
+                because: Some(because.to_owned()),
+            }],
+        };
+        report.write(&folder).unwrap();
+    };
+    queued("Priority");
+    assert_eq!(scene.look(), ["A.1 0 in Slurm's queue: Priority 0"]);
+    assert!(scene.look().is_empty(), "nothing is new");
+    queued("Resources");
+    assert_eq!(scene.look(), ["A.1 0 in Slurm's queue: Resources 0"]);
+    let node = "n7".to_owned();
+    scene.append(of_task("A", TaskEvent::Placed { attempt: 1, node }));
+    assert_eq!(scene.look(), ["A.1 0 - 0"]);
+    scene.say("-41", 1, "reading\n");
+    assert_eq!(scene.look(), ["A.1 1 reading 0"]);
 }
 
 #[test]
