@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pleach_domain::batch::LandingRequest;
-use pleach_domain::choice::RunMode;
+use pleach_domain::choice::{RunMode, Where};
 use pleach_domain::event::Rollback;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
@@ -25,7 +25,7 @@ use crate::fault::{Blame, Fault, Faults};
 use crate::host::Host;
 use crate::resolve::Resolution;
 use crate::run::{Prepared, take_up};
-use crate::start::{BatchOptions, Warning, made_before, prepare_tasks};
+use crate::start::{BatchOptions, Warning, made_before, place_of, prepare_tasks};
 use crate::stored_batch::{LookupError, StoredBatch};
 
 /// How often a task is looked at that somebody waits for.
@@ -106,7 +106,8 @@ impl<'a> Operator<'a> {
         if let Some(before) = self.started_before(key)? {
             return Ok(before);
         }
-        options.check_number()?;
+        // No place takes more; where it runs, its project says.
+        options.check_number(Where::Slurm)?;
         options.check_ids()?;
         let tasks = Board::open(self.state)?.tasks_to_run(&options.task_ids)?;
         self.start_tasks(tasks, options, key)
@@ -162,7 +163,9 @@ impl<'a> Operator<'a> {
         key: Option<&RequestKey>,
     ) -> Result<StartedBatch, Faults> {
         self.host.check_is_open()?;
-        options.check()?;
+        let place = place_of(&tasks, options)?;
+        options.check_number(place)?;
+        options.check(place)?;
         if let Some(before) = self.started_before(key)? {
             return Ok(before);
         }

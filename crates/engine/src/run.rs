@@ -24,7 +24,7 @@ use pleach_domain::batch::{Batch, Design, Message};
 use pleach_domain::choice::Where;
 use pleach_domain::id::{BatchNumber, TaskId};
 
-pub use cluster::{NoCluster, PlannedSubmission};
+pub use cluster::{NoCluster, PlannedSubmission, places};
 pub use controls::{ControlRequest, Controls, LoopNotice, Progress};
 pub use earlier::EarlierBatches;
 pub use in_place::{FolderLock, InPlaceError, where_tasks_work};

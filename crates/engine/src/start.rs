@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::choice::RunMode;
+use pleach_domain::choice::{RunMode, Where};
 use pleach_domain::graph::{Graph, OrderRules};
 use pleach_domain::next::NextRules;
 use pleach_domain::phase::Threshold;
@@ -134,6 +134,12 @@ fn trusted_settings(
     } else {
         Err(StartError::Untrusted(openings))
     }
+}
+
+/// Where a batch of these tasks is to run.
+pub(crate) fn place_of(tasks: &TasksToRun, options: &BatchOptions) -> Result<Where, StartError> {
+    let folder = project_folder(&tasks.project.path);
+    Ok(Settings::load(&folder, options.flags())?.place)
 }
 
 fn chosen_of(tasks: &TasksToRun, options: &BatchOptions, threshold: Threshold) -> Chosen {

@@ -5,6 +5,7 @@
 mod agents;
 mod batches;
 mod board;
+mod clusters;
 mod docs;
 mod entry;
 mod health;
@@ -63,6 +64,7 @@ fn described() -> OpenApiRouter<App> {
         .merge(plan::routes())
         .merge(settings::routes())
         .merge(agents::routes())
+        .merge(clusters::routes())
         .merge(batches::routes())
         .merge(parallel::routes())
 }

@@ -339,6 +339,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clusters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists where batches can run */
+        get: operations["listClusters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/docs": {
         parameters: {
             query?: never;
@@ -795,8 +812,11 @@ export interface components {
              */
             cost?: number | null;
             error?: string | null;
+            /** @description The node of the cluster that it ran on. */
+            node?: string | null;
             outcome: components["schemas"]["AttemptOutcome"];
             sessionId?: string | null;
+            /** @description When it began; on a cluster, when a node began with it. */
             startedAt: string;
             /**
              * Format: int64
@@ -1029,7 +1049,7 @@ export interface components {
             land?: components["schemas"]["Landing"] | null;
             /**
              * Format: int32
-             * @description The number of tasks that run at once
+             * @description The number of tasks that run at once, up to 64 on this machine
              * @default null
              */
             maxConcurrent?: number | null;
@@ -1077,6 +1097,8 @@ export interface components {
              * @default false
              */
             waves?: boolean;
+            /** @default null */
+            where?: components["schemas"]["Where"] | null;
             /**
              * @description Whether to add missing dependencies
              * @default false
@@ -1755,6 +1777,25 @@ export interface components {
              * @description The number of removed lines.
              */
             removed?: number | null;
+        };
+        /** @description This machine, or a cluster. */
+        ClusterFound: {
+            /** @description Whether batches can be given to it, as far as this machine shows; the cluster itself is not asked */
+            available: boolean;
+            /** @description What to do about it */
+            hint?: string | null;
+            /** @description Whether batches run there that do not say otherwise */
+            isDefault: boolean;
+            /** @description The value for `where` */
+            name: components["schemas"]["Where"];
+            /** @description Why not */
+            reason?: string | null;
+            /** @description Its display name */
+            title: string;
+        };
+        /** @description Where a batch can run. */
+        Clusters: {
+            clusters: components["schemas"]["ClusterFound"][];
         };
         /** @description How an agent ended. */
         Conclusion: {
@@ -2670,6 +2711,8 @@ export interface components {
             };
             /** @description Whether a failed task cancels the rest of the batch */
             stopOnFailure: boolean;
+            /** @description Where attempts and tests run */
+            where: components["schemas"]["Where"];
         };
         /** @description Changes to settings; absent ones stay as they are. */
         SettingsChange: {
@@ -2683,6 +2726,7 @@ export interface components {
             /** @description Ignored; accepted so that a whole response can be sent back */
             sources?: Record<string, never> | null;
             stopOnFailure?: boolean | null;
+            where?: components["schemas"]["Where"] | null;
         };
         /**
          * settings:updated
@@ -2701,6 +2745,8 @@ export interface components {
             conflictBehavior: components["schemas"]["OnConflict"];
             maxConcurrent: number;
             stopOnFailure: boolean;
+            /** @description Where its attempts and tests run. */
+            where: components["schemas"]["Where"];
         };
         /** @description A patch for programs. */
         ShownPatch: {
@@ -2838,6 +2884,8 @@ export interface components {
              * @description The number of the last attempt, including those; 0 for none.
              */
             lastAttempt: number;
+            /** @description The node of the cluster that runs its attempt, or ran the last one. */
+            node?: string | null;
             outcome?: components["schemas"]["TaskOutcome"] | null;
             /** @description The sandbox of its agent: `landlock`, `strict`, `none`, or `wrapper: ` and a program. */
             sandbox: string;
@@ -2859,6 +2907,7 @@ export interface components {
              * @description Input and output tokens, if the agent reports them.
              */
             tokens?: number | null;
+            unit?: components["schemas"]["UnitView"] | null;
             /** @description The word for its status on the board. */
             word: components["schemas"]["TaskWord"];
             worktreeId?: string | null;
@@ -2942,6 +2991,21 @@ export interface components {
             /** @example cancelling */
             status: string;
         };
+        /** @description An attempt that was given to a cluster. */
+        UnitView: {
+            /** @description Why it waits, in the words of the cluster. */
+            because?: string | null;
+            cluster: components["schemas"]["Where"];
+            /** @description What the cluster calls it, once it was asked. */
+            job?: string | null;
+            /** @description Whether a node has begun with it. */
+            state: components["schemas"]["UnitWord"];
+        };
+        /**
+         * @description Whether a cluster has begun with a unit.
+         * @enum {string}
+         */
+        UnitWord: "waiting" | "running";
         /**
          * @description Why a woven result is not proved.
          * @enum {string}
@@ -3014,6 +3078,11 @@ export interface components {
             hint?: string | null;
             message: string;
         };
+        /**
+         * @description Where attempts and tests run.
+         * @enum {string}
+         */
+        Where: "local" | "slurm";
         /** @description A worktree, or what is left of one. */
         WorktreeView: {
             branch?: string | null;
@@ -4927,6 +4996,80 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the server is stopping or overloaded, or the machine has a problem */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listClusters: {
+        parameters: {
+            query?: {
+                /** @description The id of a project, to include its `pleach.toml` */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Clusters"];
+                };
+            };
+            /** @description the request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description a foreign host or origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

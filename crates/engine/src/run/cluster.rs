@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pleach_domain::choice::Where;
+use pleach_domain::choice::{Choice as _, Where};
 use pleach_git::git::find_program;
 use pleach_log::batch_paths::WorkPlace;
 use pleach_system::files::stored_path::StoredPath;
@@ -94,27 +94,54 @@ pub(super) fn settings_of(
     request: &RunRequest,
     place: WorkPlace,
 ) -> Result<Option<ClusterSettings>, RunError> {
-    let settings = &request.settings;
+    let Some(settings) = usual_settings(&request.settings, place)? else {
+        return Ok(None);
+    };
+    Ok(Some(ClusterSettings {
+        sizes: sizes_of(request)?,
+        ..settings
+    }))
+}
+
+/// The same for one unit of the usual size.
+pub(crate) fn usual_settings(
+    settings: &Settings,
+    place: WorkPlace,
+) -> Result<Option<ClusterSettings>, NoCluster> {
     match settings.place {
         Where::Local => return Ok(None),
         Where::Slurm => {}
     }
     if place == WorkPlace::InPlace {
-        return Err(NoCluster::InPlace.into());
+        return Err(NoCluster::InPlace);
     }
-    let share = settings.cluster_share.clone().ok_or(NoCluster::NoShare)?;
-    check_programs(settings.slurm_bin.as_deref())?;
     Ok(Some(ClusterSettings {
-        share,
+        share: share_of(settings)?,
         scratch: settings.cluster_scratch.clone(),
         look: settings.cluster_look,
         lease: settings.cluster_lease,
         secrets: settings.cluster_secrets,
         most: settings.cluster_most,
         slurm: slurm_settings(settings),
-        sizes: sizes_of(request)?,
+        sizes: vec![size_of(settings, DEFAULT_SIZE)?],
         validate_size: settings.validate_size.clone(),
     }))
+}
+
+/// What batches with these settings can be given to, each with why not; nothing is made to find out.
+pub fn places(settings: &Settings) -> Vec<(Where, Result<(), NoCluster>)> {
+    let found = |place| match place {
+        Where::Local => Ok(()),
+        Where::Slurm => share_of(settings).map(drop),
+    };
+    let words = Where::WORDS.iter();
+    words.map(|(_, place)| (*place, found(*place))).collect()
+}
+
+/// The folder that is configured, where the programs of the cluster are here.
+fn share_of(settings: &Settings) -> Result<PathBuf, NoCluster> {
+    check_programs(settings.slurm_bin.as_deref())?;
+    settings.cluster_share.clone().ok_or(NoCluster::NoShare)
 }
 
 fn check_programs(bin: Option<&Path>) -> Result<(), NoCluster> {

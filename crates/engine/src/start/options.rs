@@ -3,7 +3,7 @@
 //! Starts nothing, and knows no HTTP.
 
 use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::choice::{Landing, OnConflict, RunMode, Strategy};
+use pleach_domain::choice::{Landing, OnConflict, RunMode, Strategy, Where};
 use pleach_domain::graph::{OrderRules, Overlap, Strictness};
 use pleach_domain::phase::Threshold;
 use pleach_log::database::RequestKey;
@@ -16,6 +16,10 @@ use crate::fault::{Blame, Fault, Faults};
 use crate::run::{EarlierBatches, RunRequest};
 
 const MOST_TASKS: usize = 1_000;
+const MOST_SLOTS: u32 = 64;
+/// The same for a batch that runs on a cluster, which uses little of this machine.
+const MOST_TASKS_ON_CLUSTER: usize = 10_000;
+const MOST_SLOTS_ON_CLUSTER: u32 = 10_000;
 const LONGEST_PROMPT: usize = 100_000;
 /// The longest name, model or command.
 const LONGEST_TEXT: usize = 10_000;
@@ -31,10 +35,13 @@ pub struct BatchOptions {
     /// The ids of the tasks, all of one project, from its board and its plan files
     pub task_ids: Vec<String>,
     pub mode: Option<RunMode>,
+    /// Where its attempts and tests run
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub place: Option<Where>,
     /// Additional instructions for the agents, or the whole prompt if it contains placeholders such as `{{title}}`
     pub prompt: Option<String>,
-    /// The number of tasks that run at once
-    #[schema(minimum = 1, maximum = 64)]
+    /// The number of tasks that run at once, up to 64 on this machine
+    #[schema(minimum = 1, maximum = 10000)]
     #[serde(deserialize_with = "whole_number")]
     pub max_concurrent: Option<u32>,
     pub agent: Option<String>,
@@ -111,22 +118,31 @@ impl BatchOptions {
         self.task_ids.iter().try_for_each(|id| check_id(id))
     }
 
-    pub(crate) fn check_number(&self) -> Result<(), Faults> {
-        if self.task_ids.len() <= MOST_TASKS {
+    /// That there are not too many of them for where they run.
+    pub(crate) fn check_number(&self, place: Where) -> Result<(), Faults> {
+        let (most, here) = match place {
+            Where::Local => (MOST_TASKS, " on this machine"),
+            Where::Slurm => (MOST_TASKS_ON_CLUSTER, ""),
+        };
+        if self.task_ids.len() <= most {
             return Ok(());
         }
-        let message = format!("a batch has at most {MOST_TASKS} tasks");
+        let message = format!("a batch has at most {most} tasks{here}");
         Err(Faults::from(Fault {
             code: "too_many_tasks",
             ..Fault::field("taskIds", message).hint("start several batches")
         }))
     }
 
-    pub(crate) fn check(&self) -> Result<(), Faults> {
+    pub(crate) fn check(&self, place: Where) -> Result<(), Faults> {
         let unfit = |path, message, hint| Err(Fault::field(path, message).hint(hint).into());
         let slots = self.max_concurrent;
-        if slots.is_some_and(|slots| !(1..=64).contains(&slots)) {
-            let message = "must be 1 to 64".to_owned();
+        let most_slots = match place {
+            Where::Local => MOST_SLOTS,
+            Where::Slurm => MOST_SLOTS_ON_CLUSTER,
+        };
+        if slots.is_some_and(|slots| !(1..=most_slots).contains(&slots)) {
+            let message = format!("must be 1 to {most_slots}");
             return unfit("maxConcurrent", message, "3 is a good start");
         }
         let threshold = self.phase_threshold;
@@ -161,6 +177,7 @@ impl BatchOptions {
         let slots = slots.and_then(|slots| usize::try_from(slots).ok());
         Config {
             mode: self.mode,
+            place: self.place,
             max_parallel: slots.map(MaxParallel::AtMost),
             agent: self.agent.clone(),
             model: self.model.clone(),
@@ -263,15 +280,18 @@ mod tests {
             ("base", json!(long)),
             ("validate", json!(long)),
         ] {
-            let checked = options(json!({ field: value })).check();
+            let checked = options(json!({ field: value })).check(Where::Local);
             assert_eq!(refused(checked), ("bad_field", field.to_owned()));
         }
         let fit = json!({"maxConcurrent": 64.0, "phaseThreshold": 0, "prompt": "p", "agent": "a"});
-        options(fit).check().unwrap();
+        options(fit).check(Where::Local).unwrap();
+        let many = options(json!({"maxConcurrent": 10_000}));
+        many.check(Where::Slurm).unwrap();
+        assert_eq!(refused(many.check(Where::Local)).1, "maxConcurrent");
     }
 
     #[test]
-    fn a_batch_is_of_one_to_a_thousand_tasks_with_plain_ids() {
+    fn a_batch_is_of_one_to_a_thousand_tasks_with_plain_ids_and_on_a_cluster_of_ten_thousand() {
         let of = |tasks: &[&str]| options(json!({ "taskIds": tasks }));
         let unnamed = ("empty_batch", "taskIds".to_owned());
         assert_eq!(refused(of(&[]).check_ids()), unnamed);
@@ -280,20 +300,25 @@ mod tests {
             assert_eq!(of(&["a", id]).check_ids().is_ok(), is_option, "{id}");
         }
         let many = of(&vec!["a"; MOST_TASKS + 1]);
-        assert_eq!(refused(many.check_number()).0, "too_many_tasks");
-        of(&vec!["a"; MOST_TASKS]).check_number().unwrap();
+        assert_eq!(refused(many.check_number(Where::Local)).0, "too_many_tasks");
+        many.check_number(Where::Slurm).unwrap();
+        let all = of(&vec!["a"; MOST_TASKS]);
+        all.check_number(Where::Local).unwrap();
+        let many = of(&vec!["a"; MOST_TASKS_ON_CLUSTER + 1]);
+        assert_eq!(refused(many.check_number(Where::Slurm)).0, "too_many_tasks");
     }
 
     #[test]
     fn what_is_said_goes_above_what_is_configured_and_nothing_else_does() {
         assert_eq!(BatchOptions::default().flags(), Config::default());
         let said = options(json!({
-            "mode": "queue", "maxConcurrent": 2, "agent": "a", "model": "m", "base": "b", "autoApprove": true,
+            "mode": "queue", "where": "slurm", "maxConcurrent": 2, "agent": "a", "model": "m", "base": "b", "autoApprove": true,
             "stopOnFailure": true, "phaseThreshold": 0.5, "conflictBehavior": "fail", "merge": "squash",
             "validate": "make test", "land": "none",
         }));
         let expected = Config {
             mode: Some(RunMode::Queue),
+            place: Some(Where::Slurm),
             max_parallel: Some(MaxParallel::AtMost(2)),
             agent: Some("a".to_owned()),
             model: Some("m".to_owned()),

@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use pleach_domain::choice::Where;
 use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::phase::Threshold;
@@ -109,6 +110,7 @@ pub fn preview(
     if let Some(known) = known {
         check_sizes(&mut tasks.plan.document.plan, known);
     }
+    let place = known.map_or_else(Where::default, |known| known.place);
     let mut chosen = chosen_of(&tasks, options, threshold);
     let errors = std::mem::take(&mut chosen.errors);
     let preview = BatchPreview::new(&tasks, &chosen, &ids, options.rules(threshold));
@@ -118,7 +120,8 @@ pub fn preview(
     } else {
         Err(StartError::Plan(errors))
     };
-    let unfit = options.check_number().and_then(|()| options.check());
+    let unfit = options.check_number(place);
+    let unfit = unfit.and_then(|()| options.check(place));
     Ok(match (unfit, found) {
         (Ok(()), Ok(found)) => preview.pushing(found),
         (Ok(()), Err(error)) => preview.refused(error.into()),

@@ -7,6 +7,7 @@ mod queue;
 mod secrets;
 mod share;
 mod seen;
+mod served;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use pleach_log::database::{BatchFilter, BatchScope, Database};
+use pleach_log::database::{BatchFilter, BatchRow, BatchScope, Database};
+use pleach_log::queue_report::{QueueReport, UnitWord};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -72,6 +73,12 @@ impl Page {
         self.add(name, "gauge", help, &[(String::new(), value)]);
     }
 
+    /// How often something took some time, and how long in all.
+    fn summary(&mut self, name: &str, help: &str, (count, seconds): (u64, f64)) {
+        self.add(name, "summary", help, &[("_count".to_owned(), count)]);
+        let _ = writeln!(self.0, "pleach_{name}_sum {seconds}");
+    }
+
     fn counter(&mut self, name: &str, help: &str, value: u64) {
         self.add(name, "counter", help, &[(String::new(), value)]);
     }
@@ -105,24 +112,49 @@ fn counted(app: &App) -> Result<String, Refusal> {
     let help = "Events in the log, of all processes.";
     page.counter("log_events_total", help, database.last_seq()?);
     let help = "Unfinished batches, of all processes.";
-    page.add("batches_open", "gauge", help, &open_batches(&database)?);
-    Ok(page.0)
-}
-
-/// How many batches there are in each status.
-fn open_batches(database: &Database) -> Result<Vec<(String, u64)>, Refusal> {
     let open = database.batches(BatchFilter {
         project: None,
         among: BatchScope::Open,
     })?;
+    page.add("batches_open", "gauge", help, &by_status(&open));
+    let help = "Attempts and runs of the tests in clusters, as those said it last.";
+    page.add("units", "gauge", help, &units(app, &open));
+    let counts = database.queue_counts()?;
+    page.counter("lost_total", "Attempts lost with their nodes.", counts.lost);
+    let help = "How long attempts waited for a node.";
+    let seconds = Duration::from_millis(counts.waited).as_secs_f64();
+    page.summary("queue_seconds", help, (counts.placed, seconds));
+    Ok(page.0)
+}
+
+/// How many units there are in each state of each cluster.
+fn units(app: &App, open: &[BatchRow]) -> Vec<(String, u64)> {
+    let mut counts = BTreeMap::<(String, UnitWord), u64>::new();
+    for batch in open {
+        for unit in QueueReport::read(&app.state.batch(batch.id)).units {
+            *counts.entry((unit.cluster, unit.state)).or_default() += 1;
+        }
+    }
+    let labelled = |((cluster, state), count): ((String, UnitWord), u64)| {
+        let state = state.as_str();
+        (
+            format!("{{cluster=\"{cluster}\",state=\"{state}\"}}"),
+            count,
+        )
+    };
+    counts.into_iter().map(labelled).collect()
+}
+
+/// How many batches there are in each status.
+fn by_status(open: &[BatchRow]) -> Vec<(String, u64)> {
     let mut by_status = BTreeMap::<&str, u64>::new();
-    for batch in &open {
+    for batch in open {
         *by_status.entry(&batch.status).or_default() += 1;
     }
     let counts = by_status.into_iter();
-    Ok(counts
+    counts
         .map(|(status, count)| (format!("{{status=\"{status}\"}}"), count))
-        .collect())
+        .collect()
 }
 
 /// One line of log for each request: what was asked for, never with which words.

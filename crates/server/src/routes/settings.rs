@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use pleach_domain::choice::OnConflict;
+use pleach_domain::choice::{OnConflict, Where};
 use pleach_engine::board::Board;
 use pleach_engine::config::{
     Config, ConfigScope, FILE_NAME, Layers, MaxParallel, ResolvedSetting, SettingOrigin, set_all,
@@ -59,6 +59,10 @@ struct Settings {
     /// What to do with a task that does not merge cleanly
     #[schema(value_type = OnConflict)]
     conflict_behavior: Value,
+    /// Where attempts and tests run
+    #[serde(rename = "where")]
+    #[schema(value_type = Where)]
+    place: Value,
     /// The source of each value, by its name
     sources: BTreeMap<&'static str, Source>,
     /// The value of the user's own file, or the default, for each setting that something else overrides
@@ -116,6 +120,8 @@ struct SettingsChange {
     queue_auto_approve: Option<bool>,
     stop_on_failure: Option<bool>,
     conflict_behavior: Option<OnConflict>,
+    #[serde(rename = "where")]
+    place: Option<Where>,
     /// Ignored; accepted so that a whole response can be sent back
     #[schema(value_type = Option<Object>)]
     sources: Option<Map<String, Value>>,
@@ -202,6 +208,7 @@ fn shown(folder: &std::path::Path) -> Result<Settings, Refusal> {
         queue_auto_approve: setting("queueAutoApprove", "queue_auto_approve"),
         stop_on_failure: setting("stopOnFailure", "stop_on_failure"),
         conflict_behavior: setting("conflictBehavior", "on_conflict"),
+        place: setting("where", "where"),
         sources,
         overridden,
     })
@@ -259,6 +266,7 @@ impl SettingsChange {
             queue_auto_approve: self.queue_auto_approve,
             stop_on_failure: self.stop_on_failure,
             on_conflict: self.conflict_behavior,
+            place: self.place,
             ..Config::default()
         }
     }

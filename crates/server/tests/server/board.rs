@@ -262,10 +262,10 @@ fn settings_are_shown_with_their_source_and_written_to_the_users_file() {
             settings,
             json!({
                 "maxBatchSize": 3, "parallelLimit": 8, "queueAutoApprove": false, "stopOnFailure": true,
-                "conflictBehavior": "skip", "overridden": {},
+                "conflictBehavior": "skip", "where": "local", "overridden": {},
                 "sources": {
                     "maxBatchSize": "default", "parallelLimit": "default", "queueAutoApprove": "default",
-                    "stopOnFailure": "config.toml", "conflictBehavior": "default",
+                    "stopOnFailure": "config.toml", "conflictBehavior": "default", "where": "default",
                 },
             })
         );

@@ -29,6 +29,7 @@ POST /api/tasks/import
 POST /api/tasks/{id}/run
 GET /api/tasks/{id}/attempts
 GET /api/agents
+GET /api/clusters
 GET /api/settings
 PATCH /api/settings
 POST /api/batches

@@ -4,6 +4,7 @@
 
 mod batches;
 mod board;
+mod clusters;
 mod conflicts;
 mod document;
 mod document_served;

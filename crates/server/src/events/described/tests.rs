@@ -96,7 +96,7 @@ fn board_task() -> Value {
 
 fn settings() -> Value {
     json!({"maxBatchSize": "auto", "parallelLimit": 8, "queueAutoApprove": false, "stopOnFailure": false,
-        "conflictBehavior": "skip", "sources": {}, "overridden": {}})
+        "conflictBehavior": "skip", "where": "local", "sources": {}, "overridden": {}})
 }
 
 fn of_boards() -> Vec<(String, Value)> {

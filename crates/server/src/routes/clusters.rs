@@ -1,0 +1,96 @@
+//! Where batches can run, and why not elsewhere.
+
+use std::path::PathBuf;
+
+use axum::Json;
+use axum::extract::State;
+use pleach_domain::choice::Where;
+use pleach_engine::board::Board;
+use pleach_engine::config::{Config, Settings};
+use pleach_engine::run::{NoCluster, places};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::App;
+use crate::input::{Id, QueryParams, check_id};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list))
+}
+
+/// Whose batches are to run there.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ClustersQuery {
+    /// The id of a project, to include its `pleach.toml`
+    #[param(value_type = Option<Id>, inline)]
+    project: Option<String>,
+}
+
+/// Where a batch can run.
+#[derive(Debug, Serialize, ToSchema)]
+struct Clusters {
+    clusters: Vec<ClusterFound>,
+}
+
+/// This machine, or a cluster.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ClusterFound {
+    /// The value for `where`
+    name: Where,
+    /// Its display name
+    title: &'static str,
+    /// Whether batches can be given to it, as far as this machine shows; the cluster itself is not asked
+    available: bool,
+    /// Why not
+    reason: Option<String>,
+    /// What to do about it
+    hint: Option<&'static str>,
+    /// Whether batches run there that do not say otherwise
+    is_default: bool,
+}
+
+/// Lists where batches can run
+#[utoipa::path(get, path = "/api/clusters", operation_id = "listClusters", tag = "settings", params(ClustersQuery),
+    responses((status = 200, body = Clusters),
+        (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
+async fn list(
+    State(app): State<App>,
+    QueryParams(wanted): QueryParams<ClustersQuery>,
+) -> Result<Json<Clusters>, Refusal> {
+    let work = move |app: &App| {
+        let folder: PathBuf = match &wanted.project {
+            Some(project) => {
+                check_id(project)?;
+                Board::open(&app.state)?.project(project)?.path
+            }
+            None => app.state.path().to_owned(),
+        };
+        Ok(found(&Settings::load(&folder, Config::default())?))
+    };
+    let clusters = app.blocking(work).await?;
+    Ok(Json(Clusters { clusters }))
+}
+
+fn found(settings: &Settings) -> Vec<ClusterFound> {
+    let drawn = |(name, found): (Where, Result<(), NoCluster>)| {
+        let why = found.err();
+        ClusterFound {
+            name,
+            title: match name {
+                Where::Local => "This machine",
+                Where::Slurm => "Slurm",
+            },
+            available: why.is_none(),
+            reason: why.as_ref().map(NoCluster::to_string),
+            hint: why.as_ref().map(NoCluster::hint),
+            is_default: settings.place == name,
+        }
+    };
+    places(settings).into_iter().map(drawn).collect()
+}
