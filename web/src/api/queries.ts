@@ -17,6 +17,7 @@ export const queryClient = new QueryClient({
 export const keys = {
   projects: ["projects"] as const,
   agents: (project: string) => ["agents", project] as const,
+  clusters: (project: string) => ["clusters", project] as const,
   settings: (project: string) => ["settings", project] as const,
 };
 
@@ -37,6 +38,16 @@ export function useAgents(project: string | undefined, enabled = true) {
     refetchOnMount: "always",
     queryFn: async () =>
       (await answered(api.GET("/api/agents", { params: { query: project ? { project } : {} } }))).agents,
+  });
+}
+
+/** Where batches can run; more than this machine only if there is a cluster. */
+export function useClusters(project: string | undefined) {
+  return useQuery({
+    queryKey: keys.clusters(project ?? ""),
+    refetchOnMount: "always",
+    queryFn: async () =>
+      (await answered(api.GET("/api/clusters", { params: { query: project ? { project } : {} } }))).clusters,
   });
 }
 

@@ -3,6 +3,7 @@
 import type { ReactNode } from "react";
 import type { BatchView, TaskView } from "@/api/client";
 import { useElapsed } from "@/live/clock";
+import { clusterName } from "@/live/state";
 import { Copied, Fact } from "@/task/Details";
 import { counted, dollars, duration, grouped, sentence, tokens, worded } from "@/text/format";
 import { StateBadge } from "@/ui/Badge";
@@ -168,6 +169,7 @@ function Facts({ batch }: { batch: BatchView }) {
           ? `One at a time${settings.autoApprove ? ", approved automatically" : ", each after approval"}`
           : `Up to ${counted(settings.concurrentNow, "task")} at once`}
       </Fact>
+      {settings.where === "local" ? null : <Fact name="Where">{clusterName(settings.where)}</Fact>}
       <Fact name="On a conflict">{worded(settings.conflictBehavior)}</Fact>
       <Fact name="Stop on failure">{settings.stopOnFailure ? "Yes" : "No"}</Fact>
       {batch.stages.length > 0 ? (

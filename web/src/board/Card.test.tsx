@@ -4,7 +4,8 @@ import { act, cleanup, fireEvent, render, screen } from "@testing-library/react"
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { BoardTask } from "@/api/client";
 import { noSelection, select, useSelection } from "@/app/selection";
-import { change } from "@/live/world";
+import type { Doing } from "@/live/state";
+import { change, useWorld } from "@/live/world";
 import { Card } from "./Card";
 import { focusedCard } from "./keys";
 
@@ -93,6 +94,34 @@ test("a queued task says which tasks it waits for, as long as they are not done"
   show(tasks);
   expect(screen.getByRole("article", { name: "Task 3" }).textContent).toContain("Waiting for 1");
   expect(screen.getByRole("article", { name: "Task 1" }).textContent).toContain("Waiting for a slot");
+});
+
+test("a task on a cluster says what it waits for, or where it runs", () => {
+  const queued = { id: 4, number: 2, status: "queued", outcome: null } as const;
+  const running = { ...queued, status: "running" } as const;
+  show([task("1", { word: "queued", batch: queued }), task("2", { word: "running", batch: running })]);
+  const doing = (more: Partial<Doing>): Doing => ({
+    batch: 4,
+    state: "queued",
+    action: null,
+    queued: null,
+    node: null,
+    since: null,
+    coming: [],
+    ...more,
+  });
+  act(() =>
+    useWorld.setState({
+      doing: new Map([
+        ["1", doing({ queued: "in Slurm's queue: Resources" })],
+        ["2", doing({ state: "running", node: "n7", action: "reads" })],
+      ]),
+    }),
+  );
+  expect(screen.getByRole("article", { name: "Task 1" }).textContent).toContain(
+    "in Slurm's queue: Resources",
+  );
+  expect(screen.getByTitle("Runs on n7").textContent).toBe("n7");
 });
 
 test("clicking beside the checkbox selects the card as well", () => {

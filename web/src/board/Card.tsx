@@ -118,8 +118,15 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
         {busy ? (
           <p className="mt-1 flex h-4 gap-2 text-xs text-fg-3">
             <span className="min-w-0 flex-1 truncate">
-              {doing?.action ?? (word === "queued" ? <Queued task={task} /> : (meanwhile[word] ?? "\u00a0"))}
+              {doing?.action ??
+                doing?.queued ??
+                (word === "queued" ? <Queued task={task} /> : (meanwhile[word] ?? "\u00a0"))}
             </span>
+            {doing?.node ? (
+              <span className="max-w-24 shrink-0 truncate font-mono" title={`Runs on ${doing.node}`}>
+                {doing.node}
+              </span>
+            ) : null}
             {doing?.since ? <Since at={doing.since} /> : null}
           </p>
         ) : null}

@@ -2,16 +2,25 @@
 
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import type { BatchOptions } from "@/api/client";
+import type { BatchOptions, ClusterFound } from "@/api/client";
 import { RunDialog } from "./RunDialog";
 
 const asked: BatchOptions[] = [];
 let usual: number | "auto";
+let clusters: ClusterFound[] = [];
+
+const place = (name: "local" | "slurm", available: boolean): ClusterFound => ({
+  name,
+  title: name === "slurm" ? "Slurm" : "This machine",
+  available,
+  isDefault: name === "local",
+});
 
 vi.mock("@/api/queries", async (original) => ({
   ...(await original<typeof import("@/api/queries")>()),
   useSettings: () => ({ data: { maxBatchSize: usual } }),
   useAgents: () => ({ data: [] }),
+  useClusters: () => ({ data: clusters }),
 }));
 vi.mock("@/app/project", () => ({ useProject: () => ({ id: "p", isRepository: true }) }));
 vi.mock("./usePreview", () => ({ usePreview: () => ({ preview: undefined, error: null, isOld: false }) }));
@@ -40,3 +49,16 @@ test.each(["auto" as const, 24])(
     expect(asked[1]).toMatchObject({ maxConcurrent: 1 });
   },
 );
+
+test("where a batch runs can be chosen only if a cluster is there", async () => {
+  usual = 3;
+  clusters = [place("local", true), place("slurm", false)];
+  const { rerender } = render(<RunDialog tasks={["1"]} />);
+  expect(screen.queryByRole("combobox", { name: "Where" })).toBeNull();
+  clusters = [place("local", true), place("slurm", true)];
+  rerender(<RunDialog tasks={["1"]} />);
+  fireEvent.change(screen.getByRole("combobox", { name: "Where" }), { target: { value: "slurm" } });
+  fireEvent.click(screen.getByRole("button", { name: "Start batch" }));
+  await waitFor(() => expect(asked).toHaveLength(1));
+  expect(asked[0]).toMatchObject({ where: "slurm" });
+});

@@ -4,8 +4,8 @@ import { Play } from "lucide-react";
 import { RadioGroup } from "radix-ui";
 import { useId, useState } from "react";
 import { NEEDS_GIT, startBatch, useStarting } from "@/actions/start";
-import { type BatchOptions, inWords } from "@/api/client";
-import { useAgents, useSettings } from "@/api/queries";
+import { type BatchOptions, inWords, type Where } from "@/api/client";
+import { useAgents, useClusters, useSettings } from "@/api/queries";
 import { openRun } from "@/app/overlays";
 import { useProject } from "@/app/project";
 import { Button } from "@/ui/Button";
@@ -34,6 +34,7 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
   const [most, setMost] = useState<number | null>(null);
   const [prompt, setPrompt] = useState("");
   const [agent, setAgent] = useState("");
+  const [place, setPlace] = useState<Where | "">("");
   const [withDeps, setWithDeps] = useState(false);
   const isBusy = useStarting((starting) => starting.isBusy);
   const id = useId();
@@ -42,6 +43,7 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
   // What was not chosen here is as the settings say, "auto" included.
   if (mode === "parallel" && most !== null) options.maxConcurrent = most;
   if (agent) options.agent = agent;
+  if (place) options.where = place;
   const { preview, error, isOld } = usePreview(options);
   const refusal = preview?.refusal;
   const isRefused = !isOld && refusal != null;
@@ -101,6 +103,7 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
             <output className="w-8 text-right">{most ?? usual}</output>
           </div>
         ) : null}
+        <WhereChoice id={`${id}where`} project={project?.id} value={place} onChange={setPlace} />
         <AgentChoice id={`${id}agent`} project={project?.id} value={agent} onChange={setAgent} />
         <div>
           <label htmlFor={`${id}prompt`} className="mb-1.5 block font-medium">
@@ -165,6 +168,43 @@ function ModeChoice({
         );
       })}
     </RadioGroup.Root>
+  );
+}
+
+/** Where the batch runs; nothing to choose where there is no cluster. */
+function WhereChoice({
+  id,
+  project,
+  value,
+  onChange,
+}: {
+  id: string;
+  project: string | undefined;
+  value: Where | "";
+  onChange: (place: Where | "") => void;
+}) {
+  const { data = [] } = useClusters(project);
+  if (!data.some((cluster) => cluster.name !== "local" && cluster.available)) return null;
+  const usual = data.find((cluster) => cluster.isDefault);
+  const options = [
+    { value: "", label: usual ? `${usual.title} (default)` : "Default" },
+    ...data
+      .filter((cluster) => !cluster.isDefault)
+      .map((cluster) => ({ value: cluster.name, label: cluster.title, disabled: !cluster.available })),
+  ];
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1.5 block font-medium">
+        Where
+      </label>
+      <Select
+        id={id}
+        className="w-full"
+        value={value}
+        options={options}
+        onChange={(event) => onChange(event.target.value as Where | "")}
+      />
+    </div>
   );
 }
 

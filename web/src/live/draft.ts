@@ -2,7 +2,7 @@
 
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
 import { arrange } from "./columns";
-import { type Doing, isOver, type LogEnd, type World } from "./state";
+import { type Doing, isOver, type LogEnd, queuedText, type World } from "./state";
 
 /** One for all, so that nothing seems to have changed. */
 const none: readonly string[] = [];
@@ -119,9 +119,15 @@ export class Draft {
         word: task.word,
       });
     }
+    const node = task.unit?.state === "running" ? (task.node ?? null) : null;
+    const before = (this.doing ?? this.world.doing).get(id);
     this.changeDoing(id, {
       batch: batch.id,
       state: task.state,
+      queued: queuedText(task.unit),
+      node,
+      // What it waited for is no news of a node that has begun.
+      ...(node !== null && before?.node !== node ? { action: null } : {}),
       since: task.status === "running" ? (task.startedAt ?? null) : null,
       ...(task.outcome ? { action: null, coming: none } : {}),
     });
@@ -132,6 +138,8 @@ export class Draft {
       batch: 0,
       state: "queued",
       action: null,
+      queued: null,
+      node: null,
       since: null,
       coming: none,
     };
@@ -140,6 +148,8 @@ export class Draft {
       after.batch === before.batch &&
       after.state === before.state &&
       after.action === before.action &&
+      after.queued === before.queued &&
+      after.node === before.node &&
       after.since === before.since &&
       after.coming === before.coming;
     if (isSame) return;

@@ -106,6 +106,20 @@ test("what an agent does is shown until its task ends", () => {
   expect(world.doing.get("id-1")).toMatchObject({ state: "failed", action: null });
 });
 
+test("an attempt on a cluster says what it waits for, and then on which node it runs", () => {
+  const unit = (state: "waiting" | "running", because: string | null = null) =>
+    ({ cluster: "slurm", job: "985_1", state, because }) as const;
+  const waits = batch(7, ["1"]);
+  Object.assign(waits.tasks[0] as object, { ...stands.queued, unit: unit("waiting", "Priority") });
+  let world = begin([waits]);
+  expect(world.doing.get("id-1")).toMatchObject({ queued: "in Slurm's queue: Priority", node: null });
+  world = hear(world, doing("1", "in Slurm's queue: Resources"));
+  expect(world.doing.get("id-1")).toMatchObject({ action: "in Slurm's queue: Resources" });
+  const placed = { ...stands.running, node: "n7", unit: unit("running") };
+  world = hear(world, ofTask("batch:task:placed", "1", placed, { node: "n7" }));
+  expect(world.doing.get("id-1")).toMatchObject({ action: null, queued: null, node: "n7" });
+});
+
 test("a coming conflict is shown on both tasks, and goes again", () => {
   let world = begin([batch(7, ["1", "2"])]);
   world = hear(

@@ -93,6 +93,7 @@ export function batch(id: number, tasks: string[]): BatchView {
     plan: "board",
     hasBranch: false,
     settings: {
+      where: "local",
       maxConcurrent: 3,
       concurrentNow: 3,
       autoApprove: true,

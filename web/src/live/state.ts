@@ -1,6 +1,6 @@
 // What the board's world is made of.
 
-import type { BatchView, BoardTask } from "@/api/client";
+import type { BatchView, BoardTask, TaskView, Where } from "@/api/client";
 import { arrange, type Columns } from "./columns";
 
 /** What is known of a task while a batch has it. */
@@ -10,6 +10,10 @@ export type Doing = {
   state: string;
   /** What its agent does right now. */
   action: string | null;
+  /** What it waits for in the queue of a cluster. */
+  queued: string | null;
+  /** The node of a cluster that runs it. */
+  node: string | null;
   /** Since when its agent works, if it does. */
   since: string | null;
   /** The keys of the tasks it will conflict with if nothing changes. */
@@ -51,6 +55,18 @@ export function isOver(batch: Pick<BatchView, "completedAt">): boolean {
 /** The word for how a batch stands. */
 export function stateOf(batch: Pick<BatchView, "status" | "interrupted">): string {
   return batch.interrupted ? "interrupted" : batch.status;
+}
+
+/** What an attempt waits for in the queue of a cluster, in the words of the command line. */
+export function queuedText(unit: TaskView["unit"]): string | null {
+  if (unit?.state !== "waiting") return null;
+  const queue = `in ${clusterName(unit.cluster)}'s queue`;
+  return unit.because ? `${queue}: ${unit.because}` : queue;
+}
+
+/** The name of a place where batches run. */
+export function clusterName(place: Where): string {
+  return place === "slurm" ? "Slurm" : "this machine";
 }
 
 /** The place of a task's transcript among `World.logs`. */

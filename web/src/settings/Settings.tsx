@@ -2,8 +2,14 @@
 
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { useEffect, useId, useState } from "react";
-import { type AgentFound, type Settings as AllSettings, inWords, type SettingsChange } from "@/api/client";
-import { useAgents, useSaveSettings, useSettings } from "@/api/queries";
+import {
+  type AgentFound,
+  type Settings as AllSettings,
+  inWords,
+  type SettingsChange,
+  type Where,
+} from "@/api/client";
+import { useAgents, useClusters, useSaveSettings, useSettings } from "@/api/queries";
 import { useProject } from "@/app/project";
 import { useTheme, type Wish, wishFor } from "@/browser/theme";
 import { allowSingleKeys, useSingleKeys } from "@/keys/hotkeys";
@@ -49,7 +55,7 @@ export function Settings() {
         </div>
       ) : null}
       {isPending ? <Skeleton className="mt-6 h-64" /> : null}
-      {data ? <BatchSettings settings={data} save={save} /> : null}
+      {data ? <BatchSettings project={project?.id} settings={data} save={save} /> : null}
       <Appearance />
       <Agents project={project?.id} />
       <Projects />
@@ -74,7 +80,16 @@ function overriding(settings: AllSettings, name: Name): string | null {
   return `Overridden in this project by ${where}: ${String(settings[name])}.${own}`;
 }
 
-function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }) {
+function BatchSettings({
+  project,
+  settings,
+  save,
+}: {
+  project: string | undefined;
+  settings: AllSettings;
+  save: Save;
+}) {
+  const { data: clusters = [] } = useClusters(project);
   const id = useId();
   const of = (name: Name) => ({ labelId: `${id}${name}`, note: overriding(settings, name) });
   return (
@@ -130,6 +145,22 @@ function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }
           onChange={(event) => save({ conflictBehavior: event.target.value as "skip" })}
         />
       </Row>
+      {clusters.some(({ name, available }) => name !== "local" && (available || settings.where === name)) ? (
+        <Row label="Where" help="Where attempts and tests run." {...of("where")}>
+          <Select
+            aria-labelledby={`${id}where`}
+            aria-describedby={`${id}wherehelp`}
+            className="w-36"
+            value={settings.where}
+            options={clusters.map(({ name, title, available }) => ({
+              value: name,
+              label: title,
+              disabled: !available,
+            }))}
+            onChange={(event) => save({ where: event.target.value as Where })}
+          />
+        </Row>
+      ) : null}
     </Group>
   );
 }

@@ -42,6 +42,7 @@ export function tookText(attempt: AttemptView, now: number): string {
     ((attempt.completedAt ? Date.parse(attempt.completedAt) : now) - Date.parse(attempt.startedAt)) / 1_000;
   const parts = [
     attempt.agent,
+    attempt.node ? `on ${attempt.node}` : "",
     duration(seconds),
     attempt.tokens ? `${tokens(attempt.tokens)} tokens` : "",
     attempt.cost == null ? "" : dollars(attempt.cost),

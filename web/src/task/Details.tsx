@@ -4,8 +4,9 @@ import { Copy } from "lucide-react";
 import type { ReactNode } from "react";
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
 import { Go } from "@/app/Go";
+import { queuedText } from "@/live/state";
 import { useWorld } from "@/live/world";
-import { dollars, duration, grouped, moment, worded } from "@/text/format";
+import { dollars, duration, grouped, moment, sentence, worded } from "@/text/format";
 import { StateBadge, Tag } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { toast } from "@/visible/toast";
@@ -66,6 +67,11 @@ export function Details({
 function Work({ inBatch }: { inBatch: TaskView }) {
   return (
     <>
+      {inBatch.unit?.state === "waiting" ? (
+        <Fact name="Waiting">{sentence(queuedText(inBatch.unit) ?? "")}</Fact>
+      ) : null}
+      {inBatch.node ? <Fact name="Node">{inBatch.node}</Fact> : null}
+      {inBatch.unit?.job ? <Fact name="Job">{<Copied text={inBatch.unit.job} />}</Fact> : null}
       {inBatch.seconds > 0 ? <Fact name="Time">{duration(inBatch.seconds)}</Fact> : null}
       {inBatch.tokens ? <Fact name="Tokens">{grouped(inBatch.tokens)}</Fact> : null}
       {inBatch.cost != null ? <Fact name="Cost">{dollars(inBatch.cost)}</Fact> : null}
