@@ -32,15 +32,16 @@ mod waiting_line;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use pleach_engine::doctor::ExamineNode;
 use pleach_engine::run::RunBatch;
 
 use crate::args::{Arguments, Command};
 use crate::failure::{Exit, Failures};
 
-/// Reads the command line and runs one command, which runs batches with this loop.
-pub fn run(run_batch: RunBatch) -> ExitCode {
+/// Reads the command line and runs one command, which runs batches with this loop and looks at nodes with its help.
+pub fn run(run_batch: RunBatch, examine_node: ExamineNode) -> ExitCode {
     let arguments = Arguments::parse();
-    let answer = std::panic::catch_unwind(|| run_command(arguments, run_batch));
+    let answer = std::panic::catch_unwind(|| run_command(arguments, run_batch, examine_node));
     let exit = match answer {
         Ok(Ok(exit)) => exit,
         Ok(Err(failures)) => {
@@ -52,7 +53,11 @@ pub fn run(run_batch: RunBatch) -> ExitCode {
     exit.into()
 }
 
-fn run_command(arguments: Arguments, run_batch: RunBatch) -> Result<Exit, Failures> {
+fn run_command(
+    arguments: Arguments,
+    run_batch: RunBatch,
+    examine_node: ExamineNode,
+) -> Result<Exit, Failures> {
     match arguments.command {
         Command::Plan(arguments) => commands::plan::run(&arguments),
         Command::Next(arguments) => commands::next::run(&arguments),
@@ -74,11 +79,11 @@ fn run_command(arguments: Arguments, run_batch: RunBatch) -> Result<Exit, Failur
         Command::Gc(arguments) => commands::gc::run(&arguments),
         Command::Worktrees(arguments) => commands::worktrees::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),
-        Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Agents(arguments) => commands::agents::run(&arguments, run_batch),
         Command::Config(arguments) => commands::config::run(&arguments),
         Command::Trust(arguments) => commands::trust::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments, run_batch),
+        Command::Doctor(arguments) => commands::doctor::run(&arguments, examine_node),
         Command::Demo => commands::demo::run(run_batch),
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
         Command::DemoAgent => Ok(commands::demo_agent::run()),

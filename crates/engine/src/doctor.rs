@@ -4,14 +4,23 @@
 
 mod agents;
 mod machine;
+mod node;
 mod project;
+mod visit;
 
+use std::borrow::Cow;
 use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use crate::config::{Layers, Settings, misspelt_variables};
 use crate::plan_in_use::project_folder;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub use node::{NodeNeeds, examine_node};
+pub use visit::{ExamineNode, NodeReport, NodeVisit};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CheckLevel {
     Fine,
     /// A run works, and something will be missed.
@@ -20,35 +29,39 @@ pub enum CheckLevel {
     Error,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoctorCheck {
     /// What it is about, in a word that does not change.
-    pub topic: &'static str,
+    pub topic: Cow<'static, str>,
     pub level: CheckLevel,
     pub message: String,
     pub fix: Option<String>,
 }
 
 impl DoctorCheck {
-    fn fine(topic: &'static str, message: impl Into<String>) -> Self {
+    pub fn fine(topic: &'static str, message: impl Into<String>) -> Self {
         Self {
-            topic,
+            topic: topic.into(),
             level: CheckLevel::Fine,
             message: message.into(),
             fix: None,
         }
     }
 
-    fn warning(topic: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub fn warning(
+        topic: &'static str,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
         Self {
-            topic,
+            topic: topic.into(),
             level: CheckLevel::Warning,
             message: message.into(),
             fix: Some(fix.into()),
         }
     }
 
-    fn error(topic: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub fn error(topic: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             level: CheckLevel::Error,
             ..Self::warning(topic, message, fix)

@@ -24,6 +24,7 @@ use pleach_domain::batch::{Batch, Design, Message};
 use pleach_domain::choice::Where;
 use pleach_domain::id::{BatchNumber, TaskId};
 
+pub(crate) use cluster::usual_settings as usual_cluster_settings;
 pub use cluster::{NoCluster, PlannedSubmission, places};
 pub use controls::{ControlRequest, Controls, LoopNotice, Progress};
 pub use earlier::EarlierBatches;

@@ -139,7 +139,8 @@ fn trusted_settings(
 /// Where a batch of these tasks is to run.
 pub(crate) fn place_of(tasks: &TasksToRun, options: &BatchOptions) -> Result<Where, StartError> {
     let folder = project_folder(&tasks.project.path);
-    Ok(Settings::load(&folder, options.flags())?.place)
+    let configured = || Ok(Settings::load(&folder, Config::default())?.place);
+    options.place.map_or_else(configured, Ok)
 }
 
 fn chosen_of(tasks: &TasksToRun, options: &BatchOptions, threshold: Threshold) -> Chosen {

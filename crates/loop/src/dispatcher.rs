@@ -38,7 +38,8 @@ use take::TakenUnit;
 use unfit::UnfitNodes;
 use waiting::WaitingErrands;
 
-pub(crate) use place::ClusterPlace;
+pub(crate) use place::{ClusterPlace, PlaceInput};
+pub(crate) use send::harmless_variables;
 
 /// How often the folders of submissions are looked at.
 const TICK: Duration = Duration::from_secs(1);

@@ -22,6 +22,7 @@ pub mod landing;
 mod loop_input;
 mod marks;
 mod node_runner;
+mod node_visit;
 mod patience;
 mod proving;
 mod radar;
@@ -59,9 +60,10 @@ use pleach_system::slots::Slots;
 
 pub use base_check::BASE_CHECK;
 pub use node_runner::node_run;
+pub use node_visit::examine_node;
 
 use self::attempt::{AttemptContext, Spares};
-use self::dispatcher::{ClusterExecutor, ClusterPlace};
+use self::dispatcher::{ClusterExecutor, ClusterPlace, PlaceInput};
 use self::executor::{Executor, LocalExecutor};
 use self::loop_input::LoopInput;
 use self::marks::Marks;
@@ -226,7 +228,14 @@ fn executor_of(
     let Some(settings) = &record.cluster else {
         return Ok(Box::new(LocalExecutor(Arc::clone(context))));
     };
-    let place = ClusterPlace::prepare(settings, record, context)?;
+    let input = PlaceInput {
+        state: &context.state,
+        store: &context.store,
+        program: &context.wrapper,
+        radar: record.radar,
+        min_free_disk: record.min_free_disk,
+    };
+    let place = ClusterPlace::prepare(settings, &input)?;
     let cluster = cluster_of(&settings.slurm, &place.home);
     let sizes = record.unit_sizes();
     let started = ClusterExecutor::start(cluster, (place, sizes), Arc::clone(context));

@@ -16,7 +16,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use heartbeat::{Heartbeat, LogLengths, NodePhase};
-pub(crate) use order::{NodePace, Orders, OrdersHead, UnitEnding, UnitOrder, UnitResult, UnitWork};
+pub(crate) use order::{
+    NodePace, NodeWork, Orders, OrdersHead, UnitEnding, UnitOrder, UnitResult, UnitWork,
+};
 
 use sealed::{seal, unseal};
 

@@ -37,16 +37,23 @@ pub(crate) enum SecretsRoute {
 impl UnitSecrets {
     /// What programs get besides the usual variables, as far as it is set here: nobody knows which of it is secret.
     pub(crate) fn of(context: &AttemptContext) -> Self {
-        let mut names = context.settings.passed_on();
+        let (files, left_out) = context.included.pack();
+        Self {
+            files,
+            left_out: left_out.iter().map(ToString::to_string).collect(),
+            ..Self::of_variables(context.settings.passed_on())
+        }
+    }
+
+    /// Those of these variables that are set here and that not every program may see.
+    pub(crate) fn of_variables(mut names: Vec<String>) -> Self {
         names.sort();
         names.dedup();
         let set = names.into_iter().filter(|name| !is_allowed_to_all(name));
         let set = set.filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
-        let (files, left_out) = context.included.pack();
         Self {
             variables: set.collect(),
-            files,
-            left_out: left_out.iter().map(ToString::to_string).collect(),
+            ..Self::default()
         }
     }
 

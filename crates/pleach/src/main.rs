@@ -21,5 +21,5 @@ fn main() -> ExitCode {
         let words: Vec<_> = words.collect();
         return pleach_loop::node_run(&words);
     }
-    pleach_cli::run(pleach_loop::run_batch)
+    pleach_cli::run(pleach_loop::run_batch, pleach_loop::examine_node)
 }

@@ -2,6 +2,7 @@
 //! everything is there.
 
 use clap::{Args, Subcommand};
+use pleach_domain::choice::Where;
 
 #[derive(Debug, Args)]
 #[command(
@@ -23,6 +24,9 @@ pub(crate) struct DoctorArgs {
     /// Also contact the repository's server; nothing else uses the network
     #[arg(long)]
     pub(crate) fetch: bool,
+    /// Also look at a node of a cluster, by a unit that is sent there
+    #[arg(long = "where", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<Where>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -71,6 +75,9 @@ pub(crate) struct AgentTestArgs {
     /// The model for the agent to use
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// Where to run it
+    #[arg(long = "where", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<Where>,
     /// Keep the temporary repository and the transcript
     #[arg(long)]
     pub(crate) keep: bool,

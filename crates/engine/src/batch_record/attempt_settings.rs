@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::ChosenAgent;
 use crate::cluster::UnitSize;
-use crate::config::USUAL_LIMIT_WAIT;
+use crate::config::{Settings, USUAL_LIMIT_WAIT};
 
 /// How the tasks of a batch are tried, and how its result is tested.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -58,6 +58,24 @@ impl AttemptSettings {
     /// How long a unit may take; the setup may take as long as what comes after it.
     pub fn unit_time(&self) -> Duration {
         self.timeout.max(self.validate_timeout) * 2 + self.grace
+    }
+
+    /// As settings say it, with the sandbox that is usual.
+    pub fn of(settings: &Settings, agent: ChosenAgent, grace: Duration) -> Self {
+        Self {
+            agent,
+            timeout: settings.task_timeout,
+            stall: settings.stall_timeout,
+            limit_wait: settings.limit_wait,
+            grace,
+            setup: settings.setup.clone(),
+            cache: settings.cache.clone(),
+            leave_out: Vec::new(),
+            validate: settings.validate.clone(),
+            validate_timeout: settings.validate_timeout,
+            validate_env: settings.validate_env.clone(),
+            sandbox: SandboxPolicy::default(),
+        }
     }
 
     /// The names of variables that programs get besides the usual ones.

@@ -3,7 +3,7 @@
 //! Asks nobody over the network.
 
 use super::DoctorCheck;
-use crate::agent::{LoginState, NoAgent, Presence, Versions, choose};
+use crate::agent::{ChosenAgent, LoginState, NoAgent, Presence, Versions, choose};
 use crate::config::Settings;
 use pleach_domain::choice::SandboxChoice;
 use pleach_driver::known_agent;
@@ -32,6 +32,21 @@ pub(super) fn look(
     findings.extend(default.into_iter().flat_map(|agent| of(agent, settings)));
 }
 
+/// Those that are on a node: the one that would run, and the login of every other that is known by name.
+pub(super) fn on_node(program: &std::path::Path, chosen: &ChosenAgent) -> Vec<DoctorCheck> {
+    let mut default = Presence::of(chosen);
+    let fallback = Settings::of([], std::path::Path::new("/")).ok();
+    let mut known = fallback.map_or_else(Vec::new, |settings| Presence::all(&settings));
+    known.retain(|agent| agent.is_installed() && agent.name != default.name);
+    let versions = Versions::asked_by(program.to_owned());
+    versions.fill(&mut known);
+    versions.fill(std::slice::from_mut(&mut default));
+    let mut findings = presence(&default);
+    findings.extend(installed(&known));
+    findings.extend(known.iter().filter_map(login));
+    findings
+}
+
 fn installed(all: &[Presence]) -> Option<DoctorCheck> {
     let there = all.iter().filter(|agent| {
         let is_usual = agent.preset.as_ref() == Some(&agent.name);
@@ -51,6 +66,15 @@ fn named(agent: &Presence) -> String {
 
 /// The one that would run.
 fn of(agent: &Presence, settings: &Settings) -> Vec<DoctorCheck> {
+    let mut findings = presence(agent);
+    if agent.is_installed() {
+        findings.extend(root(agent, settings));
+    }
+    findings
+}
+
+/// Whether it is there and logged in.
+fn presence(agent: &Presence) -> Vec<DoctorCheck> {
     if !agent.is_installed() {
         let missing = NoAgent::NotInstalled {
             name: agent.name.clone(),
@@ -68,7 +92,6 @@ fn of(agent: &Presence, settings: &Settings) -> Vec<DoctorCheck> {
     let message = format!("{} found{}", agent.name, version.unwrap_or_default());
     let mut findings = vec![DoctorCheck::fine("agent", message)];
     findings.extend(login(agent));
-    findings.extend(root(agent, settings));
     findings
 }
 

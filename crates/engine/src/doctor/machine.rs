@@ -14,7 +14,7 @@ use crate::config::{MOST_LIMIT_WAIT, Settings};
 use pleach_domain::choice::SandboxChoice;
 use pleach_log::database::{AgentPause, Database};
 use pleach_system::process::holds_our_own;
-use pleach_system::sandbox::{Gap, SandboxPolicy, gaps};
+use pleach_system::sandbox::{Gap, NoSandbox, SandboxPolicy, gaps};
 use pleach_system::state_folder::StateFolder;
 use pleach_system::text::causes::with_causes;
 use pleach_system::text::moment::clock_time;
@@ -39,16 +39,11 @@ pub(super) fn look(
     if let Some(settings) = settings {
         let here = state.as_ref().map(|state| state.path().to_owned());
         let place = settings.worktrees.clone().or(here);
-        findings.extend(place.map(|place| disk(&place, settings.min_free_disk)));
+        let wanted = settings.min_free_disk;
+        findings.extend(place.map(|place| disk(&place, "the folder for worktrees", wanted)));
         findings.push(sandbox(settings, program));
     }
-    findings.extend(own_git(holds_our_own()));
-    findings.extend(
-        fs::read_to_string("/proc/meminfo")
-            .ok()
-            .and_then(|text| memory(&text)),
-    );
-    findings.push(open_files(getrlimit(Resource::Nofile).current));
+    limits(findings);
     let shell = std::env::var_os("SHELL").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(PathBuf::from);
     findings.extend(
@@ -58,9 +53,22 @@ pub(super) fn look(
     );
 }
 
+/// What its kernel and whoever set it up leave to programs.
+pub(super) fn limits(findings: &mut Vec<DoctorCheck>) {
+    findings.extend(own_git(holds_our_own()));
+    let meminfo = fs::read_to_string("/proc/meminfo").ok();
+    findings.extend(meminfo.and_then(|text| memory(&text)));
+    findings.push(open_files(getrlimit(Resource::Nofile).current));
+}
+
 fn sandbox(settings: &Settings, program: &Path) -> DoctorCheck {
     let chosen = SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
     let chosen = chosen.and_then(|chosen| chosen.on_network(settings.network, program));
+    sandbox_of(chosen, program)
+}
+
+/// What holds programs here, if it is there.
+pub(super) fn sandbox_of(chosen: Result<SandboxPolicy, NoSandbox>, program: &Path) -> DoctorCheck {
     match chosen {
         Err(none) => DoctorCheck::error("sandbox", none.to_string(), none.hint()),
         Ok(held) if *held.choice() == SandboxChoice::None => {
@@ -148,7 +156,8 @@ fn paused(pause: &AgentPause) -> DoctorCheck {
     DoctorCheck::warning("limit", message, pause.lifted_by())
 }
 
-fn disk(place: &Path, wanted: u64) -> DoctorCheck {
+/// The room where worktrees are made.
+pub(super) fn disk(place: &Path, what: &str, wanted: u64) -> DoctorCheck {
     // The folder itself may not be there yet.
     let there = place.ancestors().find(|above| above.exists());
     let there = there.unwrap_or(Path::new("/"));
@@ -156,7 +165,7 @@ fn disk(place: &Path, wanted: u64) -> DoctorCheck {
     match rustix::fs::statvfs(there) {
         Ok(disk) => {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-            let message = format!("{} free in {shown}, the folder for worktrees", size(free));
+            let message = format!("{} free in {shown}, {what}", size(free));
             if free >= wanted {
                 return DoctorCheck::fine("disk", message);
             }
@@ -243,8 +252,8 @@ mod tests {
     fn little_of_anything_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("not/there");
-        assert_eq!(disk(&missing, 1).level, CheckLevel::Fine);
-        let full = disk(&missing, u64::MAX);
+        assert_eq!(disk(&missing, "here", 1).level, CheckLevel::Fine);
+        let full = disk(&missing, "here", u64::MAX);
         assert_eq!(full.level, CheckLevel::Error);
         assert!(full.fix.unwrap().contains("pleach gc"));
         let memory = |kilobytes: u64| {

@@ -71,7 +71,8 @@ pub(super) fn look(
     }
 }
 
-fn found_git() -> Result<(Git, DoctorCheck), DoctorCheck> {
+/// The git that is on the path, and whether it is new enough.
+pub(super) fn found_git() -> Result<(Git, DoctorCheck), DoctorCheck> {
     let error = |error: GitError| {
         let fix = match &error {
             GitError::NotInstalled => "install git and put it on the PATH".to_owned(),

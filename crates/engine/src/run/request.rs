@@ -314,22 +314,11 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
 }
 
 pub(super) fn attempt_settings(request: &RunRequest) -> AttemptSettings {
-    let settings = &request.settings;
     let files = request.plan.origins().filter_map(PlanOrigin::path);
     let leave_out = files.flat_map(|path| paths::paths_of_plan(path, &request.folder));
     AttemptSettings {
-        agent: request.agent.clone(),
-        timeout: settings.task_timeout,
-        stall: settings.stall_timeout,
-        limit_wait: settings.limit_wait,
-        grace: request.grace,
-        setup: settings.setup.clone(),
-        cache: settings.cache.clone(),
         leave_out: leave_out.map(StoredPath).collect(),
-        validate: settings.validate.clone(),
-        validate_timeout: settings.validate_timeout,
-        validate_env: settings.validate_env.clone(),
-        sandbox: SandboxPolicy::default(),
+        ..AttemptSettings::of(&request.settings, request.agent.clone(), request.grace)
     }
 }
 

@@ -8,12 +8,13 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_engine::batch_record::{BatchRecord, ClusterSettings};
+use pleach_engine::batch_record::ClusterSettings;
 use pleach_engine::run::RunError;
 use pleach_engine::share::{PROGRAMS, depot, home_name, introduce};
+use pleach_git::git::Store;
 use pleach_log::batch_paths::project_name;
 use pleach_system::pace::paced;
-use pleach_system::state_folder::private_folder;
+use pleach_system::state_folder::{StateFolder, private_folder};
 use pleach_system::text::hash::hash;
 
 use crate::attempt::AttemptContext;
@@ -47,20 +48,31 @@ pub(crate) struct ClusterPlace {
     pub(crate) min_free_disk: u64,
 }
 
+/// What of an installation and a project a place on a cluster depends on.
+#[derive(Debug)]
+pub(crate) struct PlaceInput<'a> {
+    pub(crate) state: &'a StateFolder,
+    pub(crate) store: &'a Store,
+    /// Our own program as it runs, even if its file was replaced.
+    pub(crate) program: &'a Path,
+    /// How often coming conflicts are looked for, if at all.
+    pub(crate) radar: Option<Duration>,
+    pub(crate) min_free_disk: u64,
+}
+
 impl ClusterPlace {
     /// Makes what has to be there before anything is sent: the folder of submissions, and our program.
     pub(crate) fn prepare(
         settings: &ClusterSettings,
-        record: &BatchRecord,
-        context: &AttemptContext,
+        input: &PlaceInput<'_>,
     ) -> Result<Self, RunError> {
         let share = &settings.share;
-        let home = share.join(home_name(&context.state));
+        let home = share.join(home_name(input.state));
         let failed = RunError::io("prepare the share");
         let made = private_folder(&home).map_err(io::Error::other);
-        let made = made.and_then(|()| introduce(&home, &context.state));
-        let program = made.and_then(|()| bring_program(&context.wrapper, &share.join(PROGRAMS)));
-        let project = project_name(&context.store);
+        let made = made.and_then(|()| introduce(&home, input.state));
+        let program = made.and_then(|()| bring_program(input.program, &share.join(PROGRAMS)));
+        let project = project_name(input.store);
         Ok(Self {
             home,
             depot: depot(share, &project),
@@ -71,10 +83,10 @@ impl ClusterPlace {
             pace: NodePace {
                 beat: paced(BEAT),
                 lease: paced(settings.lease),
-                snapshot: paced(record.radar.unwrap_or(SNAPSHOT)),
+                snapshot: paced(input.radar.unwrap_or(SNAPSHOT)),
             },
             secrets: SecretsRoute::of(settings.secrets),
-            min_free_disk: record.min_free_disk,
+            min_free_disk: input.min_free_disk,
         })
     }
 

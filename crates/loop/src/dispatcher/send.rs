@@ -22,7 +22,7 @@ use super::{Dispatcher, Errand, Trouble};
 use crate::attempt::{Finished, ProbeEnded};
 use crate::cluster::{ClusterError, Submission, UnitRequest};
 use crate::loop_input::LoopInput;
-use crate::spool::{Orders, OrdersHead, PROTOCOL, SubmissionFolder, UnitOrder, UnitWork};
+use crate::spool::{NodeWork, Orders, OrdersHead, PROTOCOL, SubmissionFolder, UnitOrder, UnitWork};
 use crate::unit_secrets::{SecretsRoute, UnitSecrets};
 
 /// So many letters of a random word tell the submissions of a batch apart.
@@ -289,7 +289,7 @@ impl Dispatcher {
         let order = |unit: &&FollowedUnit| UnitOrder {
             unit: unit.sent.unit,
             fence: unit.sent.fence.clone(),
-            work: unit.work.clone(),
+            work: NodeWork::Unit(unit.work.clone()),
         };
         let units = units.iter().map(order).collect();
         Ok(folder.write(&Orders { head, units })?)
@@ -401,7 +401,7 @@ pub(super) fn ended(
 }
 
 /// The variables of ours that every program may see, but for those that mean a place on this machine alone.
-fn harmless_variables() -> Vec<(String, String)> {
+pub(crate) fn harmless_variables() -> Vec<(String, String)> {
     let all = std::env::vars_os();
     all.filter_map(|(name, value)| {
         let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);

@@ -4,6 +4,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::AttemptEnding;
+use pleach_engine::doctor::examine_node;
 use pleach_engine::validate::RunEnding;
 use pleach_engine::worktree_programs::AttemptObserver;
 use pleach_git::git::{Git, Store};
@@ -25,7 +26,8 @@ use crate::attempt::{
     Attempt, AttemptContext, Disposal, Finished, NodePlace, Probe, ProbeEnded, Spares,
 };
 use crate::spool::{
-    Control, OrdersHead, SubmissionFolder, UnitEnding, UnitFolder, UnitOrder, UnitResult, UnitWork,
+    Control, NodeWork, OrdersHead, SubmissionFolder, UnitEnding, UnitFolder, UnitOrder, UnitResult,
+    UnitWork,
 };
 
 pub(super) struct Node {
@@ -111,6 +113,11 @@ impl Node {
                 let stopped = (AttemptEnding::Stopped, RunEnding::Stopped);
                 (self.not_begun(stopped), None)
             }
+            NodeWork::Look { look, variables } => {
+                let (context, trees) = (&self.context, &self.context.trees);
+                let found = examine_node(&context.program, look, trees, variables);
+                (UnitEnding::Looked(found), None)
+            }
             _ if let Some(why) = self.refusal.clone() => {
                 let refused = (
                     AttemptEnding::Hopeless(why.clone()),
@@ -118,8 +125,8 @@ impl Node {
                 );
                 (self.not_begun(refused), None)
             }
-            UnitWork::Attempt(attempt) => self.attend(attempt, &live),
-            UnitWork::Probe(probe) => (self.judge(probe), None),
+            NodeWork::Unit(UnitWork::Attempt(attempt)) => self.attend(attempt, &live),
+            NodeWork::Unit(UnitWork::Probe(probe)) => (self.judge(probe), None),
         };
         let pause = self.head.pace.beat;
         // The logs are whole on the other side before the result is there.
@@ -143,10 +150,13 @@ impl Node {
 
     fn not_begun(&self, (attempt, run): (AttemptEnding, RunEnding)) -> UnitEnding {
         match &self.order.work {
-            UnitWork::Attempt(tried) => {
+            NodeWork::Look { .. } => UnitEnding::Looked(Vec::new()),
+            NodeWork::Unit(UnitWork::Attempt(tried)) => {
                 UnitEnding::Finished(Box::new(Finished::new(tried, attempt)))
             }
-            UnitWork::Probe(probe) => UnitEnding::Judged(Box::new(ProbeEnded::new(probe, run))),
+            NodeWork::Unit(UnitWork::Probe(probe)) => {
+                UnitEnding::Judged(Box::new(ProbeEnded::new(probe, run)))
+            }
         }
     }
 
@@ -201,10 +211,13 @@ impl Node {
     /// Where the programs of this unit write their logs on this machine.
     pub(super) fn logs(&self) -> PathBuf {
         match &self.order.work {
-            UnitWork::Attempt(attempt) => {
+            NodeWork::Look { .. } => self.context.folder.clone(),
+            NodeWork::Unit(UnitWork::Attempt(attempt)) => {
                 attempt_folder(&self.context.folder, &attempt.segment, attempt.number)
             }
-            UnitWork::Probe(probe) => probe_folder(&self.context.folder, probe.number),
+            NodeWork::Unit(UnitWork::Probe(probe)) => {
+                probe_folder(&self.context.folder, probe.number)
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use pleach_domain::id::BatchNumber;
 use pleach_engine::batch_record::AttemptSettings;
+use pleach_engine::doctor::{DoctorCheck, NodeNeeds};
 use pleach_git::git::{CommitId, LentProject};
 use pleach_system::files::stored_path::StoredPath;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,19 @@ pub(crate) struct UnitOrder {
     pub(crate) unit: u32,
     /// What tells this sending of it from any other.
     pub(crate) fence: String,
-    pub(crate) work: UnitWork,
+    pub(crate) work: NodeWork,
+}
+
+/// What a node does: a unit of a batch, or a look at itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum NodeWork {
+    Unit(UnitWork),
+    Look {
+        look: Box<NodeNeeds>,
+        /// The names of variables that are sent to it.
+        variables: Vec<String>,
+    },
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -124,6 +137,8 @@ pub(crate) struct UnitResult {
 pub(crate) enum UnitEnding {
     Finished(Box<Finished>),
     Judged(Box<ProbeEnded>),
+    /// What a look at the node found.
+    Looked(Vec<DoctorCheck>),
     /// This machine cannot do it, for this reason, and nothing of it was begun.
     Unfit(String),
 }

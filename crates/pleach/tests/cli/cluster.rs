@@ -5,9 +5,10 @@ mod lost;
 mod nodes;
 mod queue;
 mod secrets;
-mod share;
 mod seen;
 mod served;
+mod share;
+mod visit;
 
 use std::fs;
 use std::path::{Path, PathBuf};

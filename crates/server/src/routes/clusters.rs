@@ -50,7 +50,7 @@ struct ClusterFound {
     /// Why not
     reason: Option<String>,
     /// What to do about it
-    hint: Option<&'static str>,
+    hint: Option<String>,
     /// Whether batches run there that do not say otherwise
     is_default: bool,
 }

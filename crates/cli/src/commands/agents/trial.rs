@@ -41,6 +41,7 @@ pub(super) fn run(wanted: &AgentTestArgs, run_batch: RunBatch) -> Result<Exit, F
     let flags = Config {
         agent: Some(wanted.name.clone()),
         model: wanted.model.clone(),
+        place: wanted.place,
         ..Config::default()
     };
     let layers = Layers::load(&top)?.with_flags(flags);
