@@ -94,6 +94,7 @@ fn thorough() -> Result<(), String> {
 /// Batches on a real Slurm with all there is to try; at the end, what each check has shown.
 pub(crate) fn clusters() -> Result<(), String> {
     packages::slurm()?;
+    packages::bindfs()?;
     let mut tests = all_tests()?;
     // One cluster at a time: what a test expects within seconds has the machine to itself.
     tests.args(["--test-threads", "1", "--profile", "nightly"]);

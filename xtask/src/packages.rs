@@ -30,6 +30,14 @@ pub(crate) fn slurm() -> Result<(), String> {
     install(&SLURM)
 }
 
+/// Makes sure that a folder can be shown as by a network file system that remembers much.
+pub(crate) fn bindfs() -> Result<(), String> {
+    match find(&["bindfs"]) {
+        Some(_) => Ok(()),
+        None => install(&["bindfs"]),
+    }
+}
+
 /// The first program of these names that is there.
 pub(crate) fn find(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

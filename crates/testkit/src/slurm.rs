@@ -41,12 +41,23 @@ pub struct SlurmCluster {
 impl SlurmCluster {
     /// Starts one with so many nodes of four processors and two GPUs each, named `n1`, `n2` and so on.
     pub fn start(nodes: usize) -> Self {
+        Self::start_behind(nodes, &[])
+    }
+
+    /// The same with words in front of the program of each node, which call it in surroundings of their own.
+    pub fn start_behind(nodes: usize, words: &[String]) -> Self {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let place = folder.path();
         let munge = start_munge(place);
         write_conf(place, nodes);
         let controller = daemon(place, "slurmctld", &CONTROLLER);
-        let start_node = |number| daemon(place, "slurmd", &["-D", "-c", "-N", &node(number)]);
+        let start_node = |number| {
+            let words = words.iter().map(String::as_str);
+            let name = node(number);
+            let own = ["slurmd", "-D", "-c", "-N", &name];
+            let words: Vec<&str> = words.chain(own).collect();
+            daemon(place, words[0], &words[1..])
+        };
         let nodes = (1..=nodes).map(start_node).collect();
         let cluster = Self {
             munge,

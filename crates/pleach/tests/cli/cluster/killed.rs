@@ -32,7 +32,7 @@ const OF_NODE: [CrashPoint; 5] = [
 ];
 
 /// No owner lives longer.
-const LONGEST_LIFE: Duration = Duration::from_millis(1500);
+pub(super) const LONGEST_LIFE: Duration = Duration::from_millis(1500);
 
 pub(crate) fn steps() -> Vec<CrashPoint> {
     [&OF_NODE[..], &OF_OWNER[..]].concat()

@@ -1,0 +1,215 @@
+//! A share that shows things late: its owner and its nodes see it through mounts of their own that remember attributes,
+//! names, and names that were not there.
+//!
+//! For the night, as root: mounts are nothing that a gate can have everywhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Instant;
+
+use pleach_testkit::{KillOutcome, Moments, SlurmCluster, gate_or_night, seed, strike};
+use rustix::process::Signal;
+
+use super::killed::LONGEST_LIFE;
+use super::{AGENT, Behind, ON_CLUSTER, TASKS, await_that, outcome, submissions, work};
+use crate::scene::{Running, Scene};
+
+/// What both mounts remember, and for how long.
+const CACHES: &str = "attr_timeout=20,entry_timeout=20,negative_timeout=20";
+
+/// One place, seen by two who remember for themselves.
+struct CachedShare {
+    mounts: Vec<(Child, PathBuf)>,
+    share: PathBuf,
+}
+
+impl CachedShare {
+    fn of(scene: &Scene) -> Self {
+        let behind = scene.repo.beside("behind");
+        let share = scene.repo.beside("share");
+        for folder in [&behind, &share] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let mounts = ["seen-by-owner", "seen-by-nodes"].map(|name| {
+            let place = scene.repo.beside(name);
+            fs::create_dir_all(&place).unwrap();
+            fs::write(behind.join("is-mounted"), "").unwrap();
+            let mut bindfs = Command::new("bindfs");
+            bindfs.args(["-f", "-o", CACHES]).arg(&behind).arg(&place);
+            let mount = bindfs.spawn().expect("bindfs is installed");
+            let is_mounted =
+                || fs::read_dir(&place).is_ok_and(|mut inside| inside.next().is_some());
+            await_that("the share is mounted", is_mounted);
+            (mount, place)
+        });
+        Self {
+            mounts: mounts.into(),
+            share,
+        }
+    }
+
+    /// Words in front of a program that is to see the share as its owner does, or as nodes do.
+    fn words(&self, mount: usize) -> Vec<String> {
+        let (_, place) = &self.mounts[mount];
+        let shown = |path: &Path| path.display().to_string();
+        let mount = format!(
+            "mount --bind '{}' '{}' && exec \"$@\"",
+            shown(place),
+            shown(&self.share)
+        );
+        let words = [
+            "unshare",
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            &mount,
+            "sh",
+        ];
+        words.map(str::to_owned).to_vec()
+    }
+
+    fn cluster(&self) -> SlurmCluster {
+        SlurmCluster::start_behind(2, &self.words(1))
+    }
+
+    /// A program that sees the share as its owner does.
+    fn as_owner(&self, program: &Command) -> Command {
+        let words = self.words(0);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg(program.get_program());
+        command.args(program.get_args()).env_clear();
+        command.current_dir(program.get_current_dir().unwrap());
+        let set = program.get_envs();
+        command.envs(set.filter_map(|(name, value)| Some((name, value?))));
+        command
+    }
+}
+
+impl Drop for CachedShare {
+    fn drop(&mut self) {
+        for (mount, place) in &mut self.mounts {
+            let _ = Command::new("umount").arg("--lazy").arg(place).status();
+            let _ = mount.kill();
+            let _ = mount.wait();
+        }
+    }
+}
+
+/// What lies on the share is behind the mounts.
+fn check_nothing_is_left(scene: &Scene) {
+    fs::remove_dir(scene.repo.beside("share")).unwrap();
+    fs::rename(scene.repo.beside("behind"), scene.repo.beside("share")).unwrap();
+    assert_eq!(submissions(scene), Vec::<PathBuf>::new());
+}
+
+fn tasks(count: usize) -> String {
+    let tasks: Vec<String> = (1..=count).map(|task| task.to_string()).collect();
+    tasks.join(", ")
+}
+
+#[test]
+fn the_same_tree_is_made_and_results_are_heard_at_once() {
+    if gate_or_night(true, false) {
+        return;
+    }
+    let (told_here, tree) = outcome(None, TASKS);
+    let tests = "validate = \"[ ! -e file-25 ] && echo on node ${PLEACH_NODE-none}\"";
+    let scene = Scene::of(TASKS, &format!("{tests}\n{ON_CLUSTER}"), AGENT);
+    let share = CachedShare::of(&scene);
+    let cluster = share.cluster();
+    let run = Behind::Slurm(&cluster).run(&scene, &["run", "--yes"]);
+    let began = Instant::now();
+    let told = Running::start(&mut share.as_owner(&run)).story();
+    let took = began.elapsed();
+    assert_eq!(told.outcomes(), told_here.outcomes(), "{}", told.err);
+    assert_eq!(work(&scene), tree);
+    // The longest chain is of three, and the tests come after it: none of the four waited for a cache.
+    assert!(took.as_secs() < 20, "{took:?}");
+    cluster.await_empty_queue();
+    drop(share);
+    check_nothing_is_left(&scene);
+    super::tell(
+        14,
+        &format!("12 tasks through caches of 20 s, the same tree after {took:.1?}"),
+    );
+}
+
+#[test]
+fn an_owner_that_is_killed_again_and_again_loses_nothing_there() {
+    if gate_or_night(true, false) {
+        return;
+    }
+    let shell = "echo x >> 'BESIDE/began'; sleep 0.5; echo $PLEACH_TASK > file-$PLEACH_TASK";
+    let scene = Scene::of(
+        &tasks(24),
+        &format!("max_parallel = 24\n{ON_CLUSTER}"),
+        shell,
+    );
+    let share = CachedShare::of(&scene);
+    let cluster = share.cluster();
+    let behind = Behind::Slurm(&cluster);
+    let mut run = Running::start(&mut share.as_owner(&behind.run(&scene, &["run", "--yes"])));
+    run.wait_for("batch:task:started");
+    run.signal(Signal::KILL);
+    drop(run);
+    let mut moments = Moments::from_seed(seed());
+    let resume = || share.as_owner(&behind.run(&scene, &["resume", "1"]));
+    let mut deaths = 1;
+    while deaths < 20 {
+        let life = moments.within(LONGEST_LIFE);
+        let said = scene.repo.beside("said");
+        let struck = strike(&mut resume(), &said, life, |child| child.kill().unwrap());
+        match struck.unwrap() {
+            KillOutcome::Killed => deaths += 1,
+            KillOutcome::Ended(_) => break,
+        }
+    }
+    let last = Running::start(&mut resume()).answer();
+    assert!(matches!(last.code, 0 | 2), "{}{}", last.out, last.err);
+    let began = scene.trace("began").split_whitespace().count();
+    assert_eq!(began, 24);
+    assert_eq!(
+        scene.new_files("pleach/batch-1").split_whitespace().count(),
+        24
+    );
+    cluster.await_empty_queue();
+    super::tell(
+        14,
+        &format!("{deaths} kills of an owner through caches of 20 s"),
+    );
+}
+
+#[test]
+fn a_node_that_dies_and_a_cancel_are_no_different_there() {
+    if gate_or_night(true, false) {
+        return;
+    }
+    let shell = "echo x >> 'BESIDE/began'; [ $PLEACH_ATTEMPT != 1 ] || sleep 600; echo x > file-$PLEACH_TASK";
+    let scene = Scene::of(&tasks(6), &format!("max_parallel = 6\n{ON_CLUSTER}"), shell);
+    let share = CachedShare::of(&scene);
+    let mut cluster = share.cluster();
+    let run = Behind::Slurm(&cluster).run(&scene, &["run", "--yes"]);
+    let mut run = Running::start(&mut share.as_owner(&run));
+    for _ in 0..6 {
+        run.wait_for("batch:task:placed");
+    }
+    await_that("six agents are at work", || {
+        scene.trace("began").len() == 11
+    });
+    cluster.kill_node(2);
+    for _ in 0..2 {
+        run.wait_for("batch:task:lost");
+    }
+    let mut cancel = crate::command(scene.repo.path(), &scene.home(), &["cancel", "1"]);
+    assert!(cancel.output().unwrap().status.success());
+    let told = run.story();
+    assert_eq!(told.status(), "cancelled", "{}", told.err);
+    cluster.await_empty_queue();
+    drop(share);
+    scene.check_nobody_is_left();
+    check_nothing_is_left(&scene);
+    super::tell(14, "a node that died and a cancel through caches of 20 s");
+}
