@@ -101,6 +101,8 @@ pub enum UnitOver {
     Lost(String),
     /// Without a result, although its machine is there.
     Failed(String),
+    /// By itself.
+    Ended,
     /// By somebody other than us.
     Cancelled,
     OutOfMemory,

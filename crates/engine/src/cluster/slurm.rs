@@ -224,7 +224,7 @@ fn over_by(state: &str) -> UnitOver {
         "CANCELLED" => UnitOver::Cancelled,
         "TIMEOUT" | "DEADLINE" => UnitOver::TimedOut,
         "OUT_OF_MEMORY" => UnitOver::OutOfMemory,
-        "COMPLETED" => lost("its job ended without a result"),
+        "COMPLETED" => UnitOver::Ended,
         "FAILED" => UnitOver::Failed("its job failed without a result".to_owned()),
         "NODE_FAIL" | "BOOT_FAIL" => lost("its node failed"),
         "PREEMPTED" => lost("its job was preempted"),

@@ -144,7 +144,13 @@ impl Dispatcher {
         self.blame_for(position);
         let (attempt, run) = self.lost_how(position);
         let unit = &mut self.units[position];
+        // What the queue does not know, the unit says itself.
+        let is_silent = matches!(
+            unit.over,
+            None | Some(UnitOver::Ended | UnitOver::Failed(_))
+        );
         let mut input = match unit.brought.take() {
+            Some(brought) if is_silent && unit.wanted() == Control::Go => brought,
             Some(brought) => ended_so(brought, attempt, run),
             None => ended(&unit.work, attempt, run),
         };
@@ -202,10 +208,15 @@ fn positions(units: &[FollowedUnit], is_one: impl Fn(&FollowedUnit) -> bool) -> 
 }
 
 impl Dispatcher {
-    /// A machine on which a job ends without a word has failed, whatever it was to do.
+    /// A machine has failed on which a job fails without a word, or is lost before it says one.
     fn blame_for(&mut self, position: usize) {
         let unit = &self.units[position];
-        if let (Some(UnitOver::Failed(why)), Some(node)) = (&unit.over, &unit.node) {
+        let why = match &unit.over {
+            Some(UnitOver::Failed(why)) => Some(why),
+            Some(UnitOver::Lost(why)) if unit.is_waiting() => Some(why),
+            _ => None,
+        };
+        if let (Some(why), Some(node)) = (why, &unit.node) {
             let (why, node, handle) = (why.clone(), node.clone(), unit.handle.clone());
             self.blame(&node, &why, &handle);
         }
@@ -241,6 +252,7 @@ impl Dispatcher {
             over => {
                 let how = match over {
                     Some(UnitOver::Failed(how) | UnitOver::Lost(how)) => how,
+                    Some(UnitOver::Ended) => "its job ended without a result",
                     _ => "it is not in the queue",
                 };
                 let (work, why) = (unit.work.clone(), format!("lost{node}: {how}"));

@@ -103,8 +103,10 @@ fn kill_runner(scene: &Scene) {
 #[track_caller]
 fn check_tidy(scene: &Scene) {
     assert_eq!(submissions(scene), Vec::<PathBuf>::new());
-    let left = left_on_nodes(scene);
-    assert!(left.is_empty(), "{left:?}");
+    // A node clears up after it has handed over what it made.
+    await_that("nothing is left on nodes", || {
+        left_on_nodes(scene).is_empty()
+    });
 }
 
 /// What units have on the disks of nodes.
@@ -257,24 +259,6 @@ fn check_two_were_lost(told: &Story) {
     let again = attempts.split(' ').filter(|of| of.ends_with(":2")).count();
     assert_eq!(again, 2, "{attempts}");
     assert_eq!(told.told("batch:task:lost").len(), 2);
-}
-
-#[test]
-fn units_of_a_node_that_loses_its_power_are_done_again_on_another() {
-    let rounds = gate_or_night(1, 10);
-    for _ in 0..rounds {
-        let mut cluster = SlurmCluster::start(2);
-        let (scene, run) = six_at_work(&cluster);
-        cluster.kill_node(2);
-        fs::write(scene.repo.beside("go"), "").unwrap();
-        check_two_were_lost(&run.story());
-        // What is on the disk of a node that is gone stays until something runs there again.
-        assert_eq!(submissions(&scene), Vec::<PathBuf>::new());
-    }
-    tell(
-        4,
-        &format!("{rounds} nodes that died, each unit done again once"),
-    );
 }
 
 #[test]

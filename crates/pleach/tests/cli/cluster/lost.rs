@@ -1,36 +1,28 @@
 //! What is left of units whose machine is gone, was taken from them, or cannot be reached.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pleach_testkit::SlurmCluster;
+use pleach_testkit::{SlurmCluster, gate_or_night};
 use rustix::process::Signal;
 
-use super::{Behind, ON_CLUSTER, check_tidy, runner, signal_runner, submissions};
+use super::{Behind, ON_CLUSTER, await_that, check_tidy, runner, signal_runner, submissions, tell};
 use crate::scene::{Running, Scene};
 
-/// How long something may take that must come.
-const SOON: Duration = Duration::from_secs(30);
-
-#[track_caller]
-fn await_that(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + SOON;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// Waits until the only unit has brought over what its agent made so far.
-fn await_snapshot(scene: &Scene) {
-    await_that("no snapshot", || {
-        submissions(scene).iter().any(|submission| {
-            let files = fs::read_dir(submission.join("1")).into_iter().flatten();
-            let mut names = files.flatten().map(|entry| entry.file_name());
-            names.any(|name| name.to_string_lossy().starts_with("live-"))
-        })
+/// Waits until so many units have brought over what their agents made so far.
+fn await_snapshots(scene: &Scene, units: usize) {
+    let has_one = |unit: &PathBuf| {
+        let files = fs::read_dir(unit).into_iter().flatten().flatten();
+        let mut names = files.map(|entry| entry.file_name());
+        names.any(|name| name.to_string_lossy().starts_with("live-"))
+    };
+    await_that("there are snapshots", || {
+        let inside = submissions(scene).into_iter().map(fs::read_dir);
+        let inside = inside.flatten().flatten().flatten();
+        let all: Vec<PathBuf> = inside.map(|entry| entry.path()).collect();
+        all.iter().filter(|unit| has_one(unit)).count() == units
     });
 }
 
@@ -53,7 +45,7 @@ fn the_last_snapshot_of_a_unit_whose_machine_fails_is_kept() {
     let scene = half_done("sleep 600");
     let mut run = Behind::StandIn.start(&scene);
     run.wait_for("batch:task:placed");
-    await_snapshot(&scene);
+    await_snapshots(&scene, 1);
     signal_runner(&scene, Signal::KILL);
     let told = run.story();
     told.check(0, "1:merged");
@@ -80,7 +72,7 @@ fn a_unit_whose_machine_is_taken_from_it_keeps_its_work_and_is_done_again() {
     let scene = half_done("trap '' TERM; echo more >> half; while :; do sleep 1; done");
     let mut run = Behind::StandIn.start(&scene);
     run.wait_for("batch:task:placed");
-    await_that("the agent does not begin", || is_at_work(&scene));
+    await_that("the agent begins", || is_at_work(&scene));
     let began = Instant::now();
     signal_runner(&scene, Signal::TERM);
     let told = run.story();
@@ -114,7 +106,7 @@ fn a_job_that_somebody_else_cancels_is_not_sent_again() {
     let scene = half_done("sleep 600");
     let mut run = Behind::Slurm(&cluster).start(&scene);
     run.wait_for("batch:task:placed");
-    await_that("the agent does not begin", || is_at_work(&scene));
+    await_that("the agent begins", || is_at_work(&scene));
     let user = rustix::process::getuid().as_raw().to_string();
     let cancelled = cluster.program("scancel").args(["-u", &user]).status();
     assert!(cancelled.unwrap().success());
@@ -129,8 +121,72 @@ fn a_job_that_somebody_else_cancels_is_not_sent_again() {
     check_tidy(&scene);
 }
 
+#[test]
+fn a_node_whose_share_takes_nothing_for_a_while_hands_its_work_over_later() {
+    let scene = half_done("read go < 'BESIDE/gate'");
+    let gate = scene.repo.beside("gate");
+    pleach_testkit::make_pipe(&gate);
+    let mut run = Behind::StandIn.start(&scene);
+    run.wait_for("batch:task:placed");
+    // Nothing can be written under that name for the time being.
+    let in_the_way = submissions(&scene)[0].join("1/work.bundle");
+    fs::create_dir(&in_the_way).unwrap();
+    fs::File::options().write(true).open(&gate).unwrap();
+    await_that("it ends", || !is_at_work(&scene));
+    fs::remove_dir(&in_the_way).unwrap();
+    let told = run.story();
+    told.check(0, "1:merged");
+    assert_eq!(told.attempts(), "1:1");
+    check_tidy(&scene);
+}
+
+/// What the agent of a task wrote down last on its first attempt, in seconds since 1970.
+fn written_last(scene: &Scene, task: &str) -> u64 {
+    let store = format!("--git-dir={}", scene.store().display());
+    let name = format!("refs/pleach/keep/batch-1/task-{task}/attempt-1:clock");
+    let text = scene.repo.git(&[&store, "show", &name]);
+    text.trim().parse().unwrap()
+}
+
+#[test]
+fn units_of_a_node_that_loses_its_power_are_done_again_on_another_and_nothing_old_is_lost() {
+    let (rounds, mut oldest) = (gate_or_night(1, 10), 0);
+    for _ in 0..rounds {
+        let mut cluster = SlurmCluster::start(2);
+        let shell = "until [ $PLEACH_ATTEMPT != 1 ] || [ -e 'BESIDE/go' ]; do date +%s > clock; sleep 0.2; done
+            rm -f clock; echo x > file-$PLEACH_TASK";
+        let settings = format!("max_parallel = 6\n{ON_CLUSTER}");
+        let scene = Scene::of("1, 2, 3, 4, 5, 6", &settings, shell);
+        let run = Behind::Slurm(&cluster).start(&scene);
+        await_snapshots(&scene, 6);
+        assert_eq!(cluster.running_on(1), 4);
+        let killed = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+        cluster.kill_node(1);
+        fs::write(scene.repo.beside("go"), "").unwrap();
+        let told = run.story();
+        told.check(0, "1:merged 2:merged 3:merged 4:merged 5:merged 6:merged");
+        let attempts = told.attempts();
+        let again = attempts.split(' ').filter_map(|of| of.strip_suffix(":2"));
+        let again: Vec<&str> = again.collect();
+        assert_eq!(again.len(), 4, "{attempts}");
+        assert_eq!(told.told("batch:task:lost").len(), 4);
+        for task in again {
+            let age = killed.saturating_sub(written_last(&scene, task));
+            assert!(age <= 10, "{age} s");
+            oldest = oldest.max(age);
+        }
+        // What is on the disk of a node that is gone stays until something runs there again.
+        assert_eq!(submissions(&scene), Vec::<PathBuf>::new());
+    }
+    let sent = 4 * rounds;
+    tell(
+        4,
+        &format!("{sent} of {sent} sent again, the oldest of their snapshots {oldest} s old"),
+    );
+}
+
 /// A run whose only unit cannot reach its share from now on, and what it had there instead of its owner's word.
-fn frozen(scene: &Scene) -> (Running, std::path::PathBuf, std::path::PathBuf) {
+fn frozen(scene: &Scene) -> (Running, PathBuf, PathBuf) {
     let mut run = Behind::StandIn.start(scene);
     run.wait_for("batch:task:placed");
     let control = submissions(scene)[0].join("control");
@@ -166,7 +222,7 @@ fn a_node_that_cannot_reach_its_share_ends_what_it_runs_and_that_is_done_again_o
     let scene = half_done("sleep 600");
     let (run, control, aside) = frozen(&scene);
     let node = runner(&scene);
-    await_that("it does not end", || {
+    await_that("it ends", || {
         !Path::new(&format!("/proc/{}", node.as_raw_nonzero())).exists()
     });
     fs::rename(&aside, &control).unwrap();
