@@ -1732,6 +1732,8 @@ export interface components {
             priority: components["schemas"]["Priority"];
             /** @description The project. */
             projectId: string;
+            /** @description The size that it wants of a cluster's node; none for the default. */
+            size?: string | null;
             /** @description Its status. */
             status: components["schemas"]["TaskStatus"];
             /** @description One line of plain text. */
@@ -2440,6 +2442,8 @@ export interface components {
             labels?: string[] | null;
             priority?: components["schemas"]["Priority"] | null;
             projectId: components["schemas"]["Id"];
+            /** @description The size that it wants of a cluster's node; without one it gets the default */
+            size?: string | null;
             /** @description 1 to 500 characters on one line */
             title: string;
         };
@@ -2562,6 +2566,8 @@ export interface components {
             priority?: components["schemas"]["Priority"] | null;
             /** @description The agent's prompt, besides the title. */
             prompt?: string | null;
+            /** @description The size that it wants of a cluster's node. */
+            size?: string | null;
             status?: components["schemas"]["TaskStatus"] | null;
             title?: string | null;
         };
@@ -2805,6 +2811,8 @@ export interface components {
              */
             position?: number | null;
             priority?: components["schemas"]["Priority"] | null;
+            /** @description An empty string for the default */
+            size?: string | null;
             status?: components["schemas"]["TaskStatus"] | null;
             title?: string | null;
         };

@@ -20,6 +20,7 @@ export function task(key: string, more: Partial<BoardTask> = {}): BoardTask {
     phase: null,
     priority: "medium",
     labels: [],
+    size: null,
     dependsOn: [],
     files: [],
     position: Number(key),

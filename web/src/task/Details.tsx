@@ -36,6 +36,7 @@ export function Details({
               </span>
             </Fact>
           ) : null}
+          {task.size ? <Fact name="Size">{task.size}</Fact> : null}
           {task.dependsOn.length > 0 ? (
             <Fact name="Needs">
               <ul className="flex flex-col gap-1">

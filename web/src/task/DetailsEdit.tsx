@@ -46,7 +46,7 @@ export function Description({ task }: { task: BoardTask }) {
 /** What of a draft is another one than before. */
 export function changesOf(task: BoardTask, draft: Draft): Partial<Draft> {
   const names = Object.keys(draft) as (keyof Draft)[];
-  const isOther = (name: keyof Draft) => JSON.stringify(task[name]) !== JSON.stringify(draft[name]);
+  const isOther = (name: keyof Draft) => JSON.stringify(task[name] ?? "") !== JSON.stringify(draft[name]);
   return Object.fromEntries(names.filter(isOther).map((name) => [name, draft[name]]));
 }
 

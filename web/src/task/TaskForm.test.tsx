@@ -48,6 +48,7 @@ describe("the form of a task", () => {
     render(<TaskForm action="Add" onSave={onSave} />);
     fill("Title", "  Rake  ");
     fill("Labels", "garden, slow, garden,");
+    fill("Size on a cluster", " large ");
     const needs = screen.getByRole("combobox", { name: "Needs" });
     fireEvent.change(needs, { target: { value: "water" } });
     fireEvent.keyDown(needs, { key: "Enter" });
@@ -58,6 +59,7 @@ describe("the form of a task", () => {
         description: "",
         priority: "medium",
         labels: ["garden", "slow"],
+        size: "large",
         dependsOn: ["id2"],
       }),
     );
@@ -92,6 +94,7 @@ describe("the form of a task", () => {
       description: "",
       priority: "high",
       labels: ["garden"],
+      size: "",
       dependsOn: [],
     };
     expect(changesOf(own, draft)).toEqual({ priority: "high", dependsOn: [] });

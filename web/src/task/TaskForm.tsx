@@ -10,13 +10,22 @@ import { NeedsPicker } from "./NeedsPicker";
 
 /** What a person says of a task. */
 export type Draft = Required<{
-  [Name in "title" | "description" | "priority" | "labels" | "dependsOn"]: NonNullable<TaskChanges[Name]>;
+  [Name in "title" | "description" | "priority" | "labels" | "size" | "dependsOn"]: NonNullable<
+    TaskChanges[Name]
+  >;
 }>;
 
-const nothing: Draft = { title: "", description: "", priority: "medium", labels: [], dependsOn: [] };
+const nothing: Draft = {
+  title: "",
+  description: "",
+  priority: "medium",
+  labels: [],
+  size: "",
+  dependsOn: [],
+};
 
-function draftOf({ title, description, priority, labels, dependsOn }: Draft): Draft {
-  return { title, description, priority, labels, dependsOn };
+function draftOf({ title, description, priority, labels, size, dependsOn }: Draft | BoardTask): Draft {
+  return { title, description, priority, labels, size: size ?? "", dependsOn };
 }
 
 const priorities = [
@@ -109,6 +118,15 @@ export function TaskForm({ task, action, onSave, children }: Props) {
             placeholder="backend, urgent"
             autoComplete="off"
             onChange={(event) => setLabels(event.target.value)}
+          />
+        </Row>
+        <Row id={`${id}size`} label="Size on a cluster">
+          <TextField
+            id={`${id}size`}
+            value={draft.size}
+            placeholder="default"
+            autoComplete="off"
+            onChange={(event) => set({ size: event.target.value.trim() })}
           />
         </Row>
       </div>

@@ -56,6 +56,9 @@ pub struct PlannedTask {
     pub files: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
+    /// The size that it wants of a cluster's node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -203,6 +206,7 @@ fn planned(task: &Task, is_shown: impl Fn(&str) -> bool) -> PlannedTask {
         depends_on: Some(needs.filter(|id| is_shown(id)).map(IdText::from).collect()),
         files: Some(task.files.clone()),
         labels: None,
+        size: task.size.as_ref().map(|size| size.name.clone()),
         priority: None,
         status: None,
     }
@@ -418,6 +422,9 @@ fn said_of(mut row: TaskRow, task: &PlannedTask) -> TaskRow {
     }
     if let Some(labels) = &task.labels {
         row.labels = limits::once(labels);
+    }
+    if let Some(size) = &task.size {
+        row.size = Some(size.clone()).filter(|size| !size.is_empty());
     }
     row.priority = task.priority.unwrap_or(row.priority);
     row.status = task.status.unwrap_or(row.status);

@@ -175,6 +175,7 @@ fn put_on_board(
             files: task.files.clone(),
             priority: task.priority,
             labels: task.labels.clone(),
+            size: task.size.as_ref().map(|size| size.name.clone()),
             position,
             ..blank(project, PlanOrigin::BOARD, &keys[task.id.as_str()])?
         };

@@ -149,6 +149,7 @@ fn read_over(row: &TaskRow, document: &Document, index: &Index, at: usize) -> Ta
             .map(|need| document.plan.tasks[need].id.to_string())
             .collect(),
         files: task.files.clone(),
+        size: task.size.as_ref().map(|size| size.name.clone()),
         priority: if speaks_of_priority {
             said.priority
         } else {

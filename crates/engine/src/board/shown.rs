@@ -53,6 +53,8 @@ pub struct BoardTask {
     pub priority: Priority,
     /// Labels to filter and select by.
     pub labels: Vec<String>,
+    /// The size that it wants of a cluster's node; none for the default.
+    pub size: Option<String>,
     /// The ids of the tasks that must be done first.
     pub depends_on: Vec<String>,
     /// The files it says it touches.
@@ -302,6 +304,7 @@ fn draw(
         phase: row.phase,
         priority: row.priority,
         labels: row.labels.clone(),
+        size: row.size.clone(),
         depends_on: needs.filter_map(|key| ids.get(key).cloned()).collect(),
         files: row.files.clone(),
         position: row.position,

@@ -13,6 +13,7 @@ use pleach_log::view::AttemptView;
 use super::projects::{known, top_of};
 use super::shown::{drawn, is_of_batch, plan_name, tell_created, tell_updated};
 use super::{Board, BoardError, BoardTask, FieldProblem, limits};
+use crate::config::{Config, Settings};
 use crate::plan_to_run::PlanOrigin;
 
 /// Places beyond it are too coarse to put something between two of them.
@@ -26,6 +27,8 @@ pub struct NewTask {
     /// How much it matters; medium, if nothing is said.
     pub priority: Option<Priority>,
     pub labels: Vec<String>,
+    /// The size that it wants of a cluster's node.
+    pub size: Option<String>,
     pub depends_on: Vec<String>,
 }
 
@@ -36,6 +39,8 @@ pub struct TaskChange {
     pub description: Option<String>,
     pub priority: Option<Priority>,
     pub labels: Option<Vec<String>>,
+    /// Nothing, if it is to want none.
+    pub size: Option<String>,
     pub depends_on: Option<Vec<String>>,
     pub status: Option<TaskStatus>,
     pub position: Option<f64>,
@@ -80,7 +85,10 @@ impl TaskChange {
 
     /// Whether it says what the task is, which a plan file and a running batch hold fast.
     fn says_what_it_is(&self) -> bool {
-        self.title.is_some() || self.description.is_some() || self.depends_on.is_some()
+        self.title.is_some()
+            || self.description.is_some()
+            || self.size.is_some()
+            || self.depends_on.is_some()
     }
 }
 
@@ -116,13 +124,14 @@ impl Board {
     pub fn create_task(&mut self, new: &NewTask) -> Result<BoardTask, BoardError> {
         limits::check(|problems| new.check(problems))?;
         self.database.change_boards(|tables| {
-            known(tables, &new.project)?;
+            let size = size_of(tables, &new.project, new.size.as_deref())?;
             let key = tables.new_key(&new.project)?;
             let mut row = TaskRow {
                 title: new.title.trim().to_owned(),
                 details: new.description.clone(),
                 priority: new.priority.unwrap_or(Priority::Medium),
                 labels: limits::once(&new.labels),
+                size,
                 position: super::last_position(tables, &new.project)? + 1.0,
                 ..blank(&new.project, PlanOrigin::BOARD, &key)?
             };
@@ -221,6 +230,7 @@ pub(super) fn blank(project: &str, plan: &str, key: &str) -> Result<TaskRow, Boa
         files: Vec::new(),
         priority: Priority::Medium,
         labels: Vec::new(),
+        size: None,
         position: 0.0,
         line: None,
         identity: Identity::WrittenId,
@@ -262,10 +272,35 @@ fn take_over(
     if let Some(status) = change.status {
         row.status = status;
     }
+    if let Some(size) = &change.size {
+        row.size = size_of(tables, &row.project, Some(size))?;
+    }
     if let Some(needs) = &change.depends_on {
         row.depends_on = needs_of(tables, row, needs)?;
     }
     Ok(())
+}
+
+/// The size that is wanted, if it is one of the project's; none for an empty name.
+fn size_of(
+    tables: BoardTables<'_>,
+    project: &str,
+    wanted: Option<&str>,
+) -> Result<Option<String>, BoardError> {
+    let project = known(tables, project)?;
+    let Some(name) = wanted.filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    // A configuration that cannot be read is told when the task is to run, and so is the size.
+    if let Ok(settings) = Settings::load(&top_of(&project), Config::default())
+        && settings.size_names().all(|known| known != name)
+    {
+        let message = format!("the size {name:?} is not configured");
+        let problem = FieldProblem::new("size", "unknown_size", message);
+        let problem = problem.hint(settings.size_hint(name));
+        return Err(BoardError::Fields(vec![problem]));
+    }
+    Ok(Some(name.to_owned()))
 }
 
 fn was_in_a_batch(tables: BoardTables<'_>, row: &TaskRow) -> Result<bool, DatabaseError> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan, Stage};
-use pleach_domain::task::{Dependency, IfUnknown, Task, TaskHold};
+use pleach_domain::task::{Dependency, IfUnknown, SizeChoice, Task, TaskHold};
 use pleach_formats::{Document, Identity, Mark, TaskPlace};
 use pleach_log::database::board::TaskRow;
 use pleach_log::database::projects::PlanRow;
@@ -140,6 +140,10 @@ pub(super) fn task_of(row: &TaskRow) -> Task {
         needs: needs.collect(),
         files: row.files.clone(),
         priority: row.priority,
+        size: row.size.clone().map(|name| SizeChoice {
+            name,
+            line: row.line.unwrap_or(0),
+        }),
         labels: row.labels.clone(),
         ..Task::new(row.key.as_str(), row.title.as_str(), row.line.unwrap_or(0))
     }

@@ -36,6 +36,8 @@ pub struct TaskRow {
     pub files: Vec<String>,
     pub priority: Priority,
     pub labels: Vec<String>,
+    /// The name of the size that it wants of a cluster's node.
+    pub size: Option<String>,
     pub position: f64,
     pub line: Option<u32>,
     pub identity: Identity,
@@ -84,7 +86,7 @@ pub struct BoardTables<'t> {
 
 const COLUMNS: &str =
     "id, project, plan, key, title, details, status, phase, depends_on, files, priority,
-     labels, position, line, identity, said, created_at, updated_at, marked_seq";
+     labels, position, line, identity, said, created_at, updated_at, marked_seq, size";
 
 /// The other columns are those of the row with the highest batch.
 const LAST_BATCH: &str =
@@ -170,7 +172,7 @@ impl BoardTables<'_> {
     pub fn insert(self, row: &TaskRow) -> Result<(), DatabaseError> {
         let sql = format!(
             "INSERT INTO board_task ({COLUMNS}) VALUES
-             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"
         );
         self.put("add a task", &sql, row)
     }
@@ -179,7 +181,7 @@ impl BoardTables<'_> {
         let sql = "UPDATE board_task SET project = ?2, plan = ?3, key = ?4, title = ?5, details = ?6,
              status = ?7, phase = ?8, depends_on = ?9, files = ?10, priority = ?11, labels = ?12,
              position = ?13, line = ?14, identity = ?15, said = ?16, created_at = ?17, updated_at = ?18,
-             marked_seq = ?19
+             marked_seq = ?19, size = ?20
              WHERE id = ?1";
         self.put("change a task", sql, row)
     }
@@ -208,6 +210,7 @@ impl BoardTables<'_> {
                     row.created_at.cast_signed(),
                     row.updated_at.cast_signed(),
                     row.marked_seq.cast_signed(),
+                    row.size,
                 ],
             )?;
             Ok(())
@@ -426,6 +429,7 @@ fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
         created_at: unsigned_in(row, 16)?,
         updated_at: unsigned_in(row, 17)?,
         marked_seq: unsigned_in(row, 18)?,
+        size: row.get(19)?,
     })
 }
 

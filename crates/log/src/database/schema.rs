@@ -256,6 +256,9 @@ pub(super) const STEPS: &[&str] = &[
     ALTER TABLE submission ADD COLUMN placed_at INTEGER;
     ALTER TABLE submission ADD COLUMN lost_at INTEGER;
 ",
+    "
+    ALTER TABLE board_task ADD COLUMN size TEXT;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

@@ -55,6 +55,8 @@ struct NewBoardTask {
     priority: Option<Priority>,
     /// At most 50, of at most 50 characters
     labels: Option<Vec<String>>,
+    /// The size that it wants of a cluster's node; without one it gets the default
+    size: Option<String>,
     /// The ids of the tasks that must be done first; at most 200
     depends_on: Option<Vec<String>>,
 }
@@ -68,6 +70,8 @@ struct TaskChanges {
     description: Option<String>,
     priority: Option<Priority>,
     labels: Option<Vec<String>>,
+    /// An empty string for the default
+    size: Option<String>,
     depends_on: Option<Vec<String>>,
     status: Option<TaskStatus>,
     /// The position on the board, lowest first
@@ -137,6 +141,7 @@ async fn create(
         description: creating.description.unwrap_or_default(),
         priority: creating.priority,
         labels: creating.labels.unwrap_or_default(),
+        size: creating.size,
         depends_on: creating.depends_on.unwrap_or_default(),
     };
     let work = move |app: &App| Ok(Board::open(&app.state)?.create_task(&new)?);
@@ -197,6 +202,7 @@ async fn change(
         description: changing.description,
         priority: changing.priority,
         labels: changing.labels,
+        size: changing.size,
         depends_on: changing.depends_on,
         status: changing.status,
         position: changing.position,

@@ -96,6 +96,8 @@ POST /api/tasks {"projectId": "nowhere", "title": "a"} -> 404 project_not_found
 POST /api/tasks {"projectId": "PROJECT", "title": "a\nb", "labels": MANY} -> 422 out_of_range title labels
 POST /api/tasks {"projectId": "PROJECT", "title": "a", "priority": "huge"} -> 400 bad_body priority
 POST /api/tasks {"projectId": "PROJECT", "title": "a", "dependsOn": ["nobody"]} -> 422 unknown_dependency dependsOn[0]
+POST /api/tasks {"projectId": "PROJECT", "title": "a", "size": "huge"} -> 422 unknown_size size
+PATCH /api/tasks/TASK {"size": "defualt"} -> 422 unknown_size size
 PATCH /api/tasks/TASK {"dependsOn": ["TASK"]} -> 422 self_dependency dependsOn[0]
 PATCH /api/tasks/TASK {"status": "merged"} -> 400 bad_body status
 PATCH /api/tasks/TASK {"key": "9"} -> 400 bad_body key

@@ -21,6 +21,49 @@ fn tasks_are_numbered_from_one_and_no_number_is_given_twice() {
 }
 
 #[test]
+fn a_task_wants_a_size_that_is_configured_until_it_wants_none() {
+    let mut scene = Scene::new();
+    let folder = scene.board.project(&scene.project).unwrap().path;
+    std::fs::write(folder.join("pleach.toml"), "[sizes.large]\ncpus = 2\n").unwrap();
+    let new = |size: &str| NewTask {
+        project: scene.project.clone(),
+        title: "a".to_owned(),
+        size: Some(size.to_owned()),
+        ..NewTask::default()
+    };
+    let (large, unknown, none) = (new("large"), new("lage"), new(""));
+    let made = scene.board.create_task(&large).unwrap();
+    assert_eq!(made.size.as_deref(), Some("large"));
+    assert_eq!(
+        refused(scene.board.create_task(&unknown)),
+        "unknown_size size"
+    );
+    assert_eq!(scene.board.create_task(&none).unwrap().size, None);
+    let to = |size: &str| TaskChange {
+        size: Some(size.to_owned()),
+        ..TaskChange::default()
+    };
+    let changed = scene.board.change_task(&made.id, &TaskChange::default());
+    assert_eq!(changed.unwrap().size.as_deref(), Some("large"));
+    let run = scene
+        .board
+        .tasks_to_run(std::slice::from_ref(&made.id))
+        .unwrap();
+    let size = run.plan.document.plan.tasks[0].size.as_ref();
+    assert_eq!(size.map(|size| size.name.as_str()), Some("large"));
+    assert_eq!(
+        refused(scene.board.change_task(&made.id, &to("x"))),
+        "unknown_size size"
+    );
+    let changed = scene.board.change_task(&made.id, &to("default")).unwrap();
+    assert_eq!(changed.size.as_deref(), Some("default"));
+    assert_eq!(
+        scene.board.change_task(&made.id, &to("")).unwrap().size,
+        None
+    );
+}
+
+#[test]
 fn what_is_wrong_with_a_new_task_is_told_all_at_once() {
     let mut scene = Scene::new();
     let new = NewTask {
@@ -29,7 +72,7 @@ fn what_is_wrong_with_a_new_task_is_told_all_at_once() {
         description: "x".repeat(100_001),
         labels: vec!["x".repeat(51)],
         depends_on: vec![String::new(); 201],
-        priority: None,
+        ..NewTask::default()
     };
     let told = refused(scene.board.create_task(&new));
     assert_eq!(told, "out_of_range title description labels[0] dependsOn");

@@ -79,6 +79,7 @@ fn board_task() -> Value {
         phase: None,
         priority: Priority::High,
         labels: Vec::new(),
+        size: None,
         depends_on: Vec::new(),
         files: Vec::new(),
         position: 1.0,
