@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use pleach_domain::id::BatchNumber;
+use pleach_engine::config::{Config, Settings};
+use pleach_engine::share;
 use pleach_engine::stored_batch::LookupError;
 use pleach_log::database::{BatchScope, Database};
 use pleach_log::scope::{FoundBatches, Scope};
@@ -53,7 +55,26 @@ fn show(arguments: &StatusArgs) -> Result<Exit, Failures> {
     } else {
         output::print(format_args!("{}\n", table(&views, home).join("\n")));
     }
+    if !arguments.json {
+        tell_of_other_hosts(&sight.state);
+    }
     Ok(Exit::Success)
+}
+
+/// Batches of this user on a cluster that were started on another machine, which alone can say how far they are.
+fn tell_of_other_hosts(state: &StateFolder) {
+    let here = current_folder().ok();
+    let settings = here.and_then(|here| Settings::load(&here, Config::default()).ok());
+    let Some(share) = settings.and_then(|settings| settings.cluster_share) else {
+        return;
+    };
+    for (owner, batches) in share::others(&share, state) {
+        let batches: Vec<String> = batches.iter().map(u32::to_string).collect();
+        let (host, batches) = (one_line(&owner.host), batches.join(", "));
+        output::tell_error(format_args!(
+            "note: batch {batches} was started on {host}; run `pleach status` there\n"
+        ));
+    }
 }
 
 fn table(views: &[BatchView], home: RepositoryLabel) -> Vec<String> {

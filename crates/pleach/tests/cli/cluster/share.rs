@@ -99,6 +99,25 @@ fn what_a_batch_that_is_interrupted_needs_stays_and_it_goes_on() {
     check_tidy(&scene);
 }
 
+#[test]
+fn status_on_another_machine_says_where_a_batch_was_started() {
+    let shell = "read line < 'BESIDE/gate'; echo $PLEACH_TASK > file";
+    let scene = Scene::of("1", ON_CLUSTER, shell);
+    let gate = scene.repo.beside("gate");
+    make_pipe(&gate);
+    let mut run = Behind::StandIn.start(&scene);
+    run.wait_for("batch:task:placed");
+    // Its own state is on a disk of its own.
+    let elsewhere = scene.repo.beside("another-home");
+    let status = crate::pleach(scene.repo.path(), &elsewhere, &["status"]);
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    assert!(status.err.contains(host.trim()), "{}{}", status.out, status.err);
+    let here = crate::pleach(scene.repo.path(), &scene.home(), &["status"]);
+    assert!(!here.err.contains("was started on"), "{}", here.err);
+    drop(fs::File::options().write(true).open(&gate).unwrap());
+    run.story().check(0, "1:merged");
+}
+
 /// Another build of the same program: what is behind its end is read by nobody.
 fn newer_build(scene: &Scene) -> PathBuf {
     let newer = scene.repo.beside("newer-pleach");
