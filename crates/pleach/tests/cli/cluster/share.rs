@@ -111,7 +111,12 @@ fn status_on_another_machine_says_where_a_batch_was_started() {
     let elsewhere = scene.repo.beside("another-home");
     let status = crate::pleach(scene.repo.path(), &elsewhere, &["status"]);
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    assert!(status.err.contains(host.trim()), "{}{}", status.out, status.err);
+    assert!(
+        status.err.contains(host.trim()),
+        "{}{}",
+        status.out,
+        status.err
+    );
     let here = crate::pleach(scene.repo.path(), &scene.home(), &["status"]);
     assert!(!here.err.contains("was started on"), "{}", here.err);
     drop(fs::File::options().write(true).open(&gate).unwrap());
