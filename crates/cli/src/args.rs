@@ -282,8 +282,10 @@ pub(crate) struct WorktreesArgs {
 }
 
 fn jobs(text: &str) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| (1..=64).contains(number));
-    number.ok_or_else(|| "write a number from 1 to 64".to_owned())
+    // What is too much for where the batch runs is refused once that is known.
+    let number = text.parse().ok();
+    let number = number.filter(|number| (1..=10_000).contains(number));
+    number.ok_or_else(|| "write a number from 1 to 64, or up to 10000 on a cluster".to_owned())
 }
 
 fn threshold(text: &str) -> Result<Threshold, String> {

@@ -30,7 +30,7 @@ pub(crate) struct RunArgs {
     /// Read what is done from this status.json instead of the database, and keep it up to date
     #[arg(long, value_name = "FILE")]
     pub(crate) status: Option<PathBuf>,
-    /// The number of tasks to run at once, from 1 to 64
+    /// The number of tasks to run at once, from 1 to 64; on a cluster up to cluster.most
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<u64>,
     /// Whether to run tasks in parallel or one at a time

@@ -200,3 +200,31 @@ fn what_has_no_effect_on_nodes_is_said_once_where_it_is_set() {
     let here = notes(&["run", "--yes", "--json", "--dry-run", "--where", "local"]);
     assert_eq!(here, Value::Array(Vec::new()));
 }
+
+#[test]
+fn a_cluster_bears_more_tasks_at_once_than_this_machine() {
+    let scene = scene(LARGE);
+    let rehearse = |jobs: &str, place: &str| {
+        let words = [
+            "run",
+            "--yes",
+            "--json",
+            "--dry-run",
+            "--jobs",
+            jobs,
+            "--where",
+            place,
+        ];
+        asked(&scene, (STAND_IN, Path::new("subprocess")), &words)
+    };
+    assert_eq!(rehearse("500", "slurm").json()["maxConcurrent"], 500);
+    for (jobs, place) in [("501", "slurm"), ("65", "local")] {
+        let answer = rehearse(jobs, place);
+        let error = answer.json()["error"].clone();
+        assert_eq!(
+            (answer.code, &error["code"]),
+            (2, &"bad_config".into()),
+            "{error}"
+        );
+    }
+}
