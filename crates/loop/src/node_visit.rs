@@ -10,8 +10,10 @@ use std::time::{Duration, Instant};
 
 use pleach_domain::id::BatchNumber;
 use pleach_engine::cluster::{
-    Cluster, EndHow, NodeCall, Submission, UnitName, UnitOver, UnitRequest, UnitState, cluster_of,
+    Cluster, EndHow, NodeCall, SizeSurvey, Submission, UnitName, UnitOver, UnitRequest, UnitState,
+    cluster_of,
 };
+use pleach_engine::config::DEFAULT_SIZE;
 use pleach_engine::doctor::{DoctorCheck, NodeReport, NodeVisit};
 use pleach_git::worktree::Included;
 use pleach_log::queue_report::waiting_line;
@@ -49,9 +51,36 @@ const UNIT: u32 = 1;
 /// Sends it and waits for it; tells what it waits for.
 pub fn examine_node(visit: &NodeVisit, told: &mut dyn FnMut(&str)) -> NodeReport {
     let mut report = NodeReport::default();
-    let found = SentVisit::send(visit).and_then(|sent| sent.wait(&mut report, told));
+    let found = SentVisit::send(visit).and_then(|sent| {
+        let mut findings = survey(visit, &*sent.cluster);
+        findings.extend(sent.wait(&mut report, told)?);
+        Ok(findings)
+    });
     report.findings = found.unwrap_or_else(|finding| vec![finding]);
     report
+}
+
+/// What the cluster says to each size.
+fn survey(visit: &NodeVisit, cluster: &dyn Cluster) -> Vec<DoctorCheck> {
+    let requests = visit.cluster.sizes.iter().map(|size| UnitRequest {
+        time: visit.attempts.for_size(size).unit_time(),
+        size: size.clone(),
+    });
+    let surveyed = match cluster.survey(&requests.collect::<Vec<_>>()) {
+        Ok(surveyed) => surveyed.sizes,
+        Err(error) => {
+            let fix = "check that `scontrol show config` works on this machine";
+            return vec![DoctorCheck::error("cluster", with_causes(&error), fix)];
+        }
+    };
+    let finding = |SizeSurvey { size, answer, .. }| match answer {
+        Ok(says) => DoctorCheck::fine("size", format!("{size}: {says}")),
+        Err(why) => {
+            let fix = format!("change [sizes.{size}] or [slurm]; `sinfo` shows what there is");
+            DoctorCheck::error("size", format!("{size}: {why}"), fix)
+        }
+    };
+    surveyed.into_iter().map(finding).collect()
 }
 
 /// A look that is under way; whatever comes of it, nothing of it stays.
@@ -170,7 +199,10 @@ impl SentVisit {
             units: 1,
             program: place.program.clone(),
             request: UnitRequest {
-                size: visit.cluster.sizes.first().cloned().unwrap_or_default(),
+                size: { visit.cluster.sizes.iter() }
+                    .find(|size| size.name == DEFAULT_SIZE)
+                    .cloned()
+                    .unwrap_or_default(),
                 time: TIME,
             },
             avoid: Vec::new(),

@@ -103,7 +103,7 @@ pub(super) fn settings_of(
     }))
 }
 
-/// The same for one unit of the usual size.
+/// The same for units of any size.
 pub(crate) fn usual_settings(
     settings: &Settings,
     place: WorkPlace,
@@ -123,7 +123,9 @@ pub(crate) fn usual_settings(
         secrets: settings.cluster_secrets,
         most: settings.cluster_most,
         slurm: slurm_settings(settings),
-        sizes: vec![size_of(settings, DEFAULT_SIZE)?],
+        sizes: { settings.size_names() }
+            .map(|name| size_of(settings, name))
+            .collect::<Result<_, _>>()?,
         validate_size: settings.validate_size.clone(),
     }))
 }

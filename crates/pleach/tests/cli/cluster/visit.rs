@@ -58,7 +58,7 @@ fn looks_at_a_node(behind: &Behind<'_>) {
     assert_eq!(code, 0, "{told:#}");
     let found = on_nodes(&told);
     for topic in [
-        "cluster", "share", "kernel", "git", "disk", "ports", "secrets", "agent",
+        "cluster", "size", "share", "kernel", "git", "disk", "ports", "secrets", "agent",
     ] {
         assert!(found.contains(&format!("{topic} ok")), "{topic}: {told:#}");
     }
