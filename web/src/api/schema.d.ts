@@ -2040,7 +2040,7 @@ export interface components {
         };
         /**
          * execution:progress
-         * @description the current action of the agent, and the tokens and cost so far
+         * @description the current action of the agent, or what it waits for in the queue of a cluster, and the tokens and cost so far
          */
         ExecutionProgressEvent: {
             action?: string | null;
