@@ -250,18 +250,19 @@ pub(super) fn survey(record: &BatchRecord) -> Result<(), RunError> {
     let Some(settings) = &record.cluster else {
         return Ok(());
     };
-    check_share(&settings.share).map_err(|error| NoCluster::BadShare {
-        because: error.to_string(),
-        path: settings.share.clone(),
-    })?;
     let sizes = ask(settings, &record.unit_requests())?.into_iter();
     let refused = sizes.filter_map(|size| Some((size.size, size.answer.err()?)));
     let refused: Vec<(String, String)> = refused.collect();
-    if refused.is_empty() {
-        Ok(())
-    } else {
-        Err(NoCluster::Refused(refused).into())
+    if !refused.is_empty() {
+        return Err(NoCluster::Refused(refused).into());
     }
+    // Nothing is made where the cluster refuses.
+    let checked = check_share(&settings.share);
+    checked.map_err(|error| NoCluster::BadShare {
+        because: error.to_string(),
+        path: settings.share.clone(),
+    })?;
+    Ok(())
 }
 
 fn ask(settings: &ClusterSettings, requests: &[UnitRequest]) -> Result<Vec<SizeSurvey>, NoCluster> {

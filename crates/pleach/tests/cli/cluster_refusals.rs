@@ -146,6 +146,7 @@ fn a_size_that_slurm_cannot_give_is_refused_with_its_words_and_a_rehearsal_shows
         message.contains("large") && !message.contains("default"),
         "{message}"
     );
+    assert!(!scene.repo.beside("share").exists());
     let before = files_below(scene.repo.path());
     let words = ["run", "--yes", "--json", "--dry-run"];
     let rehearse = || asked(&scene, ("SLURM_CONF", &conf), &words).json()["submissions"].clone();
