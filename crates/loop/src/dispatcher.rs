@@ -353,6 +353,9 @@ impl Dispatcher {
         if !self.has_other_of(&unit.sent.submission) {
             // What cannot go now is found when somebody clears up.
             let _ = unit.folder.remove();
+        } else if unit.holds_place {
+            // What waits has been told by now not to begin.
+            let _ = unit.folder.say(unit.sent.unit, Control::Stop);
         }
     }
 

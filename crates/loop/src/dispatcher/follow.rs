@@ -52,6 +52,8 @@ pub(super) struct FollowedUnit {
     pub(super) node: Option<String>,
     /// Whether it is not to begin after all, and is no worse for it.
     pub(super) is_taken_back: bool,
+    /// Whether it holds its place until what waits is taken back.
+    pub(super) holds_place: bool,
     /// What it brought when its machine was taken from it; why, the queue has yet to say.
     pub(super) brought: Option<LoopInput>,
 }
@@ -105,6 +107,7 @@ impl FollowedUnit {
             arrival: None,
             node: None,
             is_taken_back: false,
+            holds_place: false,
             brought: None,
         }
     }
@@ -302,7 +305,7 @@ impl Dispatcher {
     }
 
     /// Passes on what somebody wants units to do, at the cost of one for each submission.
-    fn pass_on(&mut self) {
+    pub(super) fn pass_on(&mut self) {
         let mut news: BTreeMap<String, Vec<(usize, Control)>> = BTreeMap::new();
         for (position, unit) in self.units.iter().enumerate() {
             let wanted = unit.wanted();

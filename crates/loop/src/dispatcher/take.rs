@@ -131,10 +131,13 @@ impl Dispatcher {
 
     /// Tells the loop how a unit ended, and that nothing more comes of it.
     pub(super) fn tell_end(&mut self, unit: usize, mut input: LoopInput) {
-        let unit = self.units.remove(unit);
+        let mut unit = self.units.remove(unit);
         let fence = Some(unit.sent.fence.clone());
         match &mut input {
-            LoopInput::Finished(finished, _) => finished.fence = fence,
+            LoopInput::Finished(finished, _) => {
+                finished.fence = fence;
+                unit.holds_place = matches!(finished.ending, AttemptEnding::Limited(..));
+            }
             LoopInput::Judged(ended) => ended.fence = fence,
             _ => {}
         }

@@ -76,5 +76,7 @@ impl Dispatcher {
                 self.wants_a_look |= !mem::replace(&mut unit.is_taken_back, true);
             }
         }
+        // Whatever the cluster begins with from now on ends at once.
+        self.pass_on();
     }
 }

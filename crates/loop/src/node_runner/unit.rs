@@ -2,6 +2,8 @@
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pleach_domain::batch::AttemptEnding;
 use pleach_engine::doctor::examine_node;
@@ -29,6 +31,9 @@ use crate::spool::{
     Control, NodeWork, OrdersHead, SubmissionFolder, UnitEnding, UnitFolder, UnitOrder, UnitResult,
     UnitWork,
 };
+
+/// How often a unit that only waits for a word of its owner looks for it.
+const WORD_PAUSE: Duration = Duration::from_millis(200);
 
 pub(super) struct Node {
     pub(super) head: OrdersHead,
@@ -145,7 +150,19 @@ impl Node {
         until_taken(pause, || self.place.put_result(&result))?;
         crash_point(CrashPoint::ResultWritten);
         until_taken(pause, || tether.finish())?;
+        if is_limited(&result.ended) {
+            self.hold_place();
+        }
         tether.end()
+    }
+
+    /// Stays until its owner has taken back what waits: whoever got this place meanwhile would be limited as well.
+    fn hold_place(&self) {
+        let until = Instant::now() + self.head.pace.lease;
+        let is_unanswered = || matches!(self.submission.heard(self.order.unit), Ok(Control::Go));
+        while Instant::now() < until && !self.eviction.is_asked() && is_unanswered() {
+            thread::sleep(WORD_PAUSE);
+        }
     }
 
     fn not_begun(&self, (attempt, run): (AttemptEnding, RunEnding)) -> UnitEnding {
@@ -286,6 +303,13 @@ fn included_files(folder: &Path) -> io::Result<Included> {
     io::stdin().read_to_end(&mut packed)?;
     private_folder(folder).map_err(io::Error::other)?;
     Included::unpack(serde_json::from_slice(&packed)?, folder)
+}
+
+fn is_limited(ended: &UnitEnding) -> bool {
+    match ended {
+        UnitEnding::Finished(finished) => matches!(finished.ending, AttemptEnding::Limited(..)),
+        _ => false,
+    }
 }
 
 /// What an agent did that was ended with its machine is half done, whatever it says.

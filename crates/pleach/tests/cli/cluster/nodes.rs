@@ -5,6 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pleach_system::pace::PACE;
 use pleach_testkit::{SlurmCluster, gate_or_night};
 
 use super::{Behind, ON_CLUSTER, check_tidy};
@@ -62,7 +63,9 @@ fn what_waits_while_an_agent_is_limited_is_taken_back_and_nothing_begins_before_
     let settings = format!("max_parallel = 12\n{ON_CLUSTER}");
     let tasks: Vec<String> = (1..=12).map(|task| task.to_string()).collect();
     let scene = Scene::of(&tasks.join(", "), &settings, shell);
-    let mut run = Behind::Slurm(&cluster).start(&scene);
+    // At the real pace: what counts is who is faster, we or the queue.
+    let mut run = Behind::Slurm(&cluster).run(&scene, &["run", "--yes"]);
+    let mut run = Running::start(run.env(PACE, "1"));
     run.wait_for("batch:task:limited");
     let limited = Instant::now();
     while cluster.queue().iter().any(|line| line.ends_with("PENDING")) {
