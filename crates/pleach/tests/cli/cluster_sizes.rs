@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use pleach_system::pace::PACE;
+use pleach_system::stand_in::STAND_IN;
 use pleach_testkit::{SlurmCluster, await_that};
+use rustix::process::Signal;
 
 use crate::scene::{Running, Scene};
 
@@ -184,4 +186,35 @@ fn owners_see_their_own_units_alone_and_none_has_more_than_it_may() {
     run_second.story().check(0, "1:merged 2:merged 3:merged");
     assert_eq!(run_other.story().status(), "cancelled");
     cluster.await_empty_queue();
+}
+
+#[test]
+fn what_waits_for_room_when_its_owner_dies_is_done_once_by_the_next() {
+    let settings = |share: &str| {
+        let settings = ON_CLUSTER.replace("SHARE", share);
+        format!("cluster.most = 1\n{settings}")
+    };
+    let first = Scene::of("1", &settings("BESIDE/share"), WAITS);
+    let share = first.repo.beside("share");
+    let second = Scene::of("1", &settings(share.to_str().unwrap()), WAITS);
+    let start = |scene: &Scene, words: &[&str]| {
+        let mut command = crate::command(scene.repo.path(), &first.home(), words);
+        Running::start(command.env(PACE, "20").env(STAND_IN, "subprocess"))
+    };
+    let began = |scene: &Scene| scene.repo.beside("began").exists();
+    let run = ["run", "--yes", "--json"];
+    let run_first = start(&first, &run);
+    await_that("the first is at work", || began(&first));
+    let mut run_second = start(&second, &run);
+    run_second.wait_for("batch:task:started");
+    run_second.signal(Signal::KILL);
+    drop(run_second);
+    for scene in [&first, &second] {
+        fs::write(scene.repo.beside("go"), "").unwrap();
+    }
+    run_first.story().check(0, "1:merged");
+    assert!(!began(&second));
+    let told = start(&second, &["resume", "1", "--json"]).story();
+    told.check(0, "1:merged");
+    assert_eq!(second.trace("began"), "x");
 }
