@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use pleach_engine::batch_record::UnitSizes;
 use pleach_log::database::SubmittedUnit;
 use pleach_log::queue_report::QueueReport;
+use pleach_system::machine::allow_open_files;
 use pleach_system::pace::paced;
 use pleach_system::text::causes::with_causes;
 
@@ -130,6 +131,7 @@ impl ClusterExecutor {
         (place, sizes): (ClusterPlace, UnitSizes),
         context: Arc<AttemptContext>,
     ) -> std::io::Result<Self> {
+        allow_open_files();
         let (line, inbox) = channel();
         let dispatcher = Dispatcher {
             cluster_name: cluster.name(),
