@@ -37,7 +37,7 @@ use line::{ClusterAnswer, ClusterCall, open_line};
 use send::UnsentSubmission;
 use take::TakenUnit;
 use unfit::UnfitNodes;
-use waiting::WaitingErrands;
+use waiting::WaitingUnits;
 
 pub(crate) use place::{ClusterPlace, PlaceInput};
 pub(crate) use send::harmless_variables;
@@ -54,14 +54,14 @@ const GATHER: Duration = Duration::from_millis(50);
 /// Has a cluster carry out what the loop sends out.
 #[derive(Debug)]
 pub(crate) struct ClusterExecutor {
-    line: Sender<ForDispatcher>,
+    line: Sender<DispatcherInput>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Drop for ClusterExecutor {
     fn drop(&mut self) {
         // It hears of everything that is stored, and clears up, before the process may end.
-        self.say(ForDispatcher::Leave);
+        self.say(DispatcherInput::Leave);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -69,10 +69,10 @@ impl Drop for ClusterExecutor {
 }
 
 #[derive(Debug)]
-enum ForDispatcher {
-    Send(Errand),
+enum DispatcherInput {
+    Send(OutgoingUnit),
     /// Another process sent it.
-    Adopt(Errand, SubmittedUnit),
+    Adopt(OutgoingUnit, SubmittedUnit),
     /// What came of it is stored.
     Forget(String),
     /// Nobody wants what units of this batch do that are not followed.
@@ -87,7 +87,7 @@ enum ForDispatcher {
 
 /// Something to have carried out, and who hears of it.
 #[derive(Debug)]
-struct Errand {
+struct OutgoingUnit {
     work: UnitWork,
     handle: LoopHandle,
 }
@@ -95,29 +95,29 @@ struct Errand {
 impl Executor for ClusterExecutor {
     fn attend(&self, attempt: Box<Attempt>, handle: LoopHandle) {
         let work = UnitWork::Attempt(attempt);
-        self.say(ForDispatcher::Send(Errand { work, handle }));
+        self.say(DispatcherInput::Send(OutgoingUnit { work, handle }));
     }
 
     fn judge(&self, probe: Box<Probe>, handle: LoopHandle) {
         let work = UnitWork::Probe(probe);
-        self.say(ForDispatcher::Send(Errand { work, handle }));
+        self.say(DispatcherInput::Send(OutgoingUnit { work, handle }));
     }
 
     fn follow(&self, attempt: Box<Attempt>, handle: LoopHandle, sent: SubmittedUnit) {
         let work = UnitWork::Attempt(attempt);
-        self.say(ForDispatcher::Adopt(Errand { work, handle }, sent));
+        self.say(DispatcherInput::Adopt(OutgoingUnit { work, handle }, sent));
     }
 
     fn forget(&self, fence: String) {
-        self.say(ForDispatcher::Forget(fence));
+        self.say(DispatcherInput::Forget(fence));
     }
 
     fn abandon_the_rest(&self) {
-        self.say(ForDispatcher::AbandonTheRest);
+        self.say(DispatcherInput::AbandonTheRest);
     }
 
     fn take_back(&self) {
-        self.say(ForDispatcher::TakeBack);
+        self.say(DispatcherInput::TakeBack);
     }
 
     fn is_elsewhere(&self) -> bool {
@@ -140,7 +140,7 @@ impl ClusterExecutor {
             context,
             inbox,
             line: line.clone(),
-            waiting: WaitingErrands::new(sizes),
+            waiting: WaitingUnits::new(sizes),
             units: Vec::new(),
             told: Vec::new(),
             unsent: Vec::new(),
@@ -161,7 +161,7 @@ impl ClusterExecutor {
     }
 
     /// A dispatcher that broke off hears nothing; that is a bug, and what it left is found by whoever goes on.
-    fn say(&self, what: ForDispatcher) {
+    fn say(&self, what: DispatcherInput) {
         let _ = self.line.send(what);
     }
 }
@@ -171,10 +171,10 @@ struct Dispatcher {
     cluster: Sender<ClusterCall>,
     place: ClusterPlace,
     context: Arc<AttemptContext>,
-    inbox: Receiver<ForDispatcher>,
+    inbox: Receiver<DispatcherInput>,
     /// The other end of the inbox, for whoever does something for the dispatcher.
-    line: Sender<ForDispatcher>,
-    waiting: WaitingErrands,
+    line: Sender<DispatcherInput>,
+    waiting: WaitingUnits,
     units: Vec<FollowedUnit>,
     /// What was told to the loop, and is not stored yet.
     told: Vec<FollowedUnit>,
@@ -228,7 +228,7 @@ impl Dispatcher {
     fn work(mut self) {
         self.ask_how_much();
         loop {
-            let mut errands = Vec::new();
+            let mut outgoing = Vec::new();
             let count = u32::try_from(self.units.len()).unwrap_or(u32::MAX);
             let tick = TICK.max(TICK_OF_EACH.saturating_mul(count));
             let tick = Instant::now() + paced(tick);
@@ -236,31 +236,33 @@ impl Dispatcher {
             loop {
                 let wait = due.saturating_duration_since(Instant::now());
                 match self.inbox.recv_timeout(wait) {
-                    Ok(ForDispatcher::Send(errand)) => {
-                        errands.push(errand);
+                    Ok(DispatcherInput::Send(outgoing_unit)) => {
+                        outgoing.push(outgoing_unit);
                         due = tick.min(Instant::now() + GATHER);
                     }
-                    Ok(ForDispatcher::Adopt(errand, sent)) => self.adopt(errand, sent),
-                    Ok(ForDispatcher::Forget(fence)) => self.forget(&fence),
-                    Ok(ForDispatcher::AbandonTheRest) => self.abandon_the_rest(),
-                    Ok(ForDispatcher::TakeBack) => {
+                    Ok(DispatcherInput::Adopt(outgoing_unit, sent)) => {
+                        self.adopt(outgoing_unit, sent);
+                    }
+                    Ok(DispatcherInput::Forget(fence)) => self.forget(&fence),
+                    Ok(DispatcherInput::AbandonTheRest) => self.abandon_the_rest(),
+                    Ok(DispatcherInput::TakeBack) => {
                         let is_attempt = |work: &UnitWork| matches!(work, UnitWork::Attempt(_));
                         self.take_back(is_attempt);
                         self.give_back(is_attempt);
                     }
-                    Ok(ForDispatcher::Answered(answer)) => {
+                    Ok(DispatcherInput::Answered(answer)) => {
                         if matches!(answer, ClusterAnswer::Surveyed(_)) {
                             // What waited for that goes out at once.
                             due = Instant::now();
                         }
                         self.hear(answer);
                     }
-                    Ok(ForDispatcher::Taken(taken)) => self.tell_taken(taken),
-                    Ok(ForDispatcher::Leave) | Err(RecvTimeoutError::Disconnected) => return,
+                    Ok(DispatcherInput::Taken(taken)) => self.tell_taken(taken),
+                    Ok(DispatcherInput::Leave) | Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => break,
                 }
             }
-            self.waiting.add(errands);
+            self.waiting.add(outgoing);
             self.send_waiting();
             self.follow_all();
             self.give_up_what_is_gone();

@@ -3,8 +3,8 @@
 //! Knows the folder of its submission and nothing else of its owner. Decides nothing: what ended how is told.
 
 mod deliver;
-mod ear;
 mod locks;
+mod secrets_listener;
 mod snapshots;
 mod tether;
 mod unit;
@@ -24,7 +24,7 @@ use crate::spool::{
     Heartbeat, LogLengths, NodePhase, Orders, OrdersHead, SubmissionFolder, UnitFolder, UnitOrder,
 };
 use crate::unit_secrets::{SecretsRoute, UnitSecrets};
-use ear::Ear;
+use secrets_listener::SecretsListener;
 use unit::Node;
 
 /// The variable that tells the second half of a run what the first half claimed its unit with.
@@ -65,7 +65,7 @@ fn run(words: &[OsString]) -> Result<(), u8> {
     let (folder, unit) = match words {
         [word, fence] if word == HEAR => {
             let fence = fence.to_str().ok_or(NO_ORDERS)?;
-            return ear::speak(fence).map_err(|_| NOT_HERE);
+            return secrets_listener::speak(fence).map_err(|_| NOT_HERE);
         }
         [folder] => (folder, std::env::var_os(ELEMENT).ok_or(NO_ORDERS)?),
         [folder, unit] => (folder, unit.clone()),
@@ -152,7 +152,7 @@ fn take_secrets(
         SecretsRoute::Nothing => Ok(UnitSecrets::default()),
         SecretsRoute::File => UnitSecrets::parse(&submission.take_secrets(order.unit)?),
         SecretsRoute::Channel => {
-            let ear = Ear::open(&order.fence)?;
+            let listener = SecretsListener::open(&order.fence)?;
             place.beat(&Heartbeat {
                 beat: 0,
                 fence: order.fence.clone(),
@@ -162,7 +162,7 @@ fn take_secrets(
                 live: 0,
             })?;
             // Whoever stays silent for a lease is not there any more.
-            ear.hear(head.pace.lease)
+            listener.hear(head.pace.lease)
         }
     }
 }

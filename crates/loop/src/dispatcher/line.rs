@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use pleach_system::crash_point::{CrashPoint, crash_point};
 
-use super::ForDispatcher;
+use super::DispatcherInput;
 use crate::cluster::{
     Cluster, ClusterError, ClusterSurvey, EndHow, NodeCall, SeenUnit, Submission, UnitName,
 };
@@ -50,7 +50,7 @@ pub(super) enum ClusterAnswer {
 /// Starts the line; it ends when nobody has its end any more.
 pub(super) fn open_line(
     cluster: Box<dyn Cluster>,
-    answers: Sender<ForDispatcher>,
+    answers: Sender<DispatcherInput>,
 ) -> std::io::Result<Sender<ClusterCall>> {
     let (line, calls) = channel();
     let thread = std::thread::Builder::new().name("cluster".to_owned());
@@ -59,7 +59,7 @@ pub(super) fn open_line(
             let Some(answer) = carry_out(&*cluster, call) else {
                 continue;
             };
-            if answers.send(ForDispatcher::Answered(answer)).is_err() {
+            if answers.send(DispatcherInput::Answered(answer)).is_err() {
                 return;
             }
         }

@@ -18,7 +18,7 @@ use pleach_system::variables::is_allowed_to_all;
 
 use super::follow::FollowedUnit;
 use super::line::ClusterCall;
-use super::{Dispatcher, Errand, Trouble};
+use super::{Dispatcher, OutgoingUnit, Trouble};
 use crate::attempt::{Finished, ProbeEnded};
 use crate::cluster::{ClusterError, Submission, UnitRequest};
 use crate::loop_input::LoopInput;
@@ -82,13 +82,16 @@ impl UnsentSubmission {
 
 impl Dispatcher {
     /// Sends units at once that ask the same of the cluster, as far as there is room for them.
-    pub(super) fn send_together(&mut self, mut errands: Vec<Errand>, avoid: Vec<String>) {
-        let Some(inbox) = errands.first().map(|errand| errand.handle.inbox.clone()) else {
+    pub(super) fn send_together(&mut self, mut outgoing: Vec<OutgoingUnit>, avoid: Vec<String>) {
+        let Some(inbox) = outgoing
+            .first()
+            .map(|outgoing_unit| outgoing_unit.handle.inbox.clone())
+        else {
             return;
         };
-        let mut sent = match self.name_all(&errands) {
+        let mut sent = match self.name_all(&outgoing) {
             Ok(sent) => sent,
-            Err(error) => return self.give_up(errands, &with_causes(&error)),
+            Err(error) => return self.give_up(outgoing, &with_causes(&error)),
         };
         let (go, noted) = channel();
         // A loop that is over drops it, and nothing is sent then.
@@ -97,14 +100,14 @@ impl Dispatcher {
             return;
         };
         self.waiting
-            .wait_for_room(errands.split_off(errands.len().min(room)));
+            .wait_for_room(outgoing.split_off(outgoing.len().min(room)));
         sent.truncate(room);
-        if errands.is_empty() {
+        if outgoing.is_empty() {
             return;
         }
         crash_point(CrashPoint::SendingNoted);
         let name = sent[0].submission.clone();
-        for (Errand { work, handle }, sent) in errands.into_iter().zip(sent) {
+        for (OutgoingUnit { work, handle }, sent) in outgoing.into_iter().zip(sent) {
             let folder = SubmissionFolder::at(self.place.home.join(&name));
             let unit = FollowedUnit::new(work, handle, sent, folder);
             self.units.push(unit);
@@ -114,9 +117,9 @@ impl Dispatcher {
     }
 
     /// Follows what another process sent, or was about to send.
-    pub(super) fn adopt(&mut self, errand: Errand, sent: SubmittedUnit) {
+    pub(super) fn adopt(&mut self, outgoing_unit: OutgoingUnit, sent: SubmittedUnit) {
         let folder = SubmissionFolder::at(self.place.home.join(&sent.submission));
-        let Errand { work, handle } = errand;
+        let OutgoingUnit { work, handle } = outgoing_unit;
         let mut unit = FollowedUnit::new(work, handle, sent, folder).going_on(&self.context);
         let name = &unit.sent.submission;
         let has_begun = unit.folder.begun().is_ok_and(|begun| !begun.is_empty());
@@ -214,19 +217,19 @@ impl Dispatcher {
         units.any(|unit| unit.sent.submission == submission)
     }
 
-    fn name_all(&self, errands: &[Errand]) -> std::io::Result<Vec<SubmittedUnit>> {
+    fn name_all(&self, outgoing: &[OutgoingUnit]) -> std::io::Result<Vec<SubmittedUnit>> {
         let word = fresh_nonce()?;
         let submission = format!("{}-{}", self.context.number, &word[..TELLING]);
-        let name = |(unit, errand): (u32, &Errand)| {
+        let name = |(unit, outgoing_unit): (u32, &OutgoingUnit)| {
             Ok(SubmittedUnit {
-                whose: errand.handle.whose.clone(),
+                whose: outgoing_unit.handle.whose.clone(),
                 fence: fresh_nonce()?,
                 cluster: self.cluster_name.to_owned(),
                 submission: submission.clone(),
                 unit,
             })
         };
-        (1..).zip(errands).map(name).collect()
+        (1..).zip(outgoing).map(name).collect()
     }
 
     /// Writes the orders of a submission, unless that was done, and says what the cluster is to be given.
@@ -355,8 +358,8 @@ impl Dispatcher {
 
 impl Dispatcher {
     /// What was not sent is lost, and tried again as what was lost with a machine.
-    fn give_up(&mut self, errands: Vec<Errand>, why: &str) {
-        for Errand { work, handle } in errands {
+    fn give_up(&mut self, outgoing: Vec<OutgoingUnit>, why: &str) {
+        for OutgoingUnit { work, handle } in outgoing {
             let input = self.lost(&work, why);
             handle.tell(input);
         }

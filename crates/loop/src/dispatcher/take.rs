@@ -13,7 +13,7 @@ use pleach_system::text::causes::with_causes;
 
 use super::follow::{Arrival, FollowedUnit};
 use super::lose::silence;
-use super::{Dispatcher, ForDispatcher};
+use super::{Dispatcher, DispatcherInput};
 use crate::attempt::{Attempt, AttemptContext, Finished};
 use crate::loop_input::LoopInput;
 use crate::spool::{UnitEnding, UnitFolder, UnitWork};
@@ -67,7 +67,7 @@ impl Dispatcher {
             let take = move || {
                 let brought = context.result_of_unit(&work, &sent, &place);
                 let fence = sent.fence;
-                let _ = line.send(ForDispatcher::Taken(TakenUnit { fence, brought }));
+                let _ = line.send(DispatcherInput::Taken(TakenUnit { fence, brought }));
             };
             let started = std::thread::Builder::new().name("result".to_owned());
             if started.spawn(take).is_ok() {

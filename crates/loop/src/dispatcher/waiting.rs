@@ -13,7 +13,7 @@ use pleach_system::pace::paced;
 
 use super::line::ClusterCall;
 use super::send::ended;
-use super::{Dispatcher, Errand};
+use super::{Dispatcher, OutgoingUnit};
 use crate::spool::UnitWork;
 
 /// How many units are sent at once where the cluster does not say how many it takes.
@@ -24,27 +24,27 @@ const FULL_PAUSE: Duration = Duration::from_secs(5);
 
 /// What is not sent yet, and why not.
 #[derive(Debug)]
-pub(super) struct WaitingErrands {
+pub(super) struct WaitingUnits {
     sizes: UnitSizes,
-    errands: Vec<Errand>,
+    outgoing: Vec<OutgoingUnit>,
     /// How many units the cluster takes at once, once it has said so.
     most_at_once: Option<usize>,
     /// When there may be room again.
     full_until: Option<Instant>,
 }
 
-impl WaitingErrands {
+impl WaitingUnits {
     pub(super) fn new(sizes: UnitSizes) -> Self {
         Self {
             sizes,
-            errands: Vec::new(),
+            outgoing: Vec::new(),
             most_at_once: None,
             full_until: None,
         }
     }
 
-    pub(super) fn add(&mut self, errands: Vec<Errand>) {
-        self.errands.extend(errands);
+    pub(super) fn add(&mut self, outgoing: Vec<OutgoingUnit>) {
+        self.outgoing.extend(outgoing);
     }
 
     pub(super) fn size_of(&self, work: &UnitWork) -> UnitSize {
@@ -60,10 +60,10 @@ impl WaitingErrands {
     }
 
     /// Takes back what there was no room for.
-    pub(super) fn wait_for_room(&mut self, left: Vec<Errand>) {
+    pub(super) fn wait_for_room(&mut self, left: Vec<OutgoingUnit>) {
         if !left.is_empty() {
             self.full_until = Some(Instant::now() + paced(FULL_PAUSE));
-            self.errands.extend(left);
+            self.outgoing.extend(left);
         }
     }
 
@@ -100,30 +100,30 @@ impl Dispatcher {
         if self.waiting.is_full() {
             return;
         }
-        for (together, mut errands) in self.by_what_it_asks() {
-            while !errands.is_empty() {
-                let behind = errands.split_off(errands.len().min(most));
+        for (together, mut outgoing) in self.by_what_it_asks() {
+            while !outgoing.is_empty() {
+                let behind = outgoing.split_off(outgoing.len().min(most));
                 if self.waiting.is_full() {
-                    self.waiting.add(errands);
+                    self.waiting.add(outgoing);
                 } else {
-                    self.send_together(errands, together.avoid.clone());
+                    self.send_together(outgoing, together.avoid.clone());
                 }
-                errands = behind;
+                outgoing = behind;
             }
         }
     }
 
     /// Takes all that waits, by what it asks of the cluster.
-    fn by_what_it_asks(&mut self) -> Vec<(SentTogether, Vec<Errand>)> {
-        let mut groups: Vec<(SentTogether, Vec<Errand>)> = Vec::new();
-        for errand in mem::take(&mut self.waiting.errands) {
+    fn by_what_it_asks(&mut self) -> Vec<(SentTogether, Vec<OutgoingUnit>)> {
+        let mut groups: Vec<(SentTogether, Vec<OutgoingUnit>)> = Vec::new();
+        for outgoing_unit in mem::take(&mut self.waiting.outgoing) {
             let asked = SentTogether {
-                size: self.waiting.size_of(&errand.work),
-                avoid: self.avoided(&errand.work),
+                size: self.waiting.size_of(&outgoing_unit.work),
+                avoid: self.avoided(&outgoing_unit.work),
             };
             match groups.iter_mut().find(|(known, _)| *known == asked) {
-                Some((_, errands)) => errands.push(errand),
-                None => groups.push((asked, vec![errand])),
+                Some((_, outgoing)) => outgoing.push(outgoing_unit),
+                None => groups.push((asked, vec![outgoing_unit])),
             }
         }
         groups
@@ -131,16 +131,17 @@ impl Dispatcher {
 
     /// Tells the end of what nobody wants any more, and that was never sent.
     fn end_unwanted(&mut self) {
-        let is_unwanted = |errand: &mut Errand| errand.handle.cancel.is_cancelled();
-        for Errand { work, handle } in self.waiting.errands.extract_if(.., is_unwanted) {
+        let is_unwanted =
+            |outgoing_unit: &mut OutgoingUnit| outgoing_unit.handle.cancel.is_cancelled();
+        for OutgoingUnit { work, handle } in self.waiting.outgoing.extract_if(.., is_unwanted) {
             handle.tell(ended(&work, AttemptEnding::Stopped, RunEnding::Stopped));
         }
     }
 
     /// Ends what waits and is not to begin; nothing is spent for it.
     pub(super) fn give_back(&mut self, is_meant: impl Fn(&UnitWork) -> bool) {
-        let is_meant = |errand: &mut Errand| is_meant(&errand.work);
-        for Errand { work, handle } in self.waiting.errands.extract_if(.., is_meant) {
+        let is_meant = |outgoing_unit: &mut OutgoingUnit| is_meant(&outgoing_unit.work);
+        for OutgoingUnit { work, handle } in self.waiting.outgoing.extract_if(.., is_meant) {
             handle.tell(ended(&work, AttemptEnding::Interrupted, RunEnding::Stopped));
         }
     }

@@ -30,18 +30,18 @@ const LOOKS_PER_BEAT: u32 = 5;
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
 pub(super) struct Tether {
-    say: Sender<Asked>,
+    say: Sender<TetherRequest>,
     thread: JoinHandle<()>,
 }
 
-enum Asked {
+enum TetherRequest {
     /// Copy all there is of the logs, and say so.
     Flush(Sender<io::Result<()>>),
     /// The result is there.
     Done(Sender<io::Result<()>>),
 }
 
-struct Line {
+struct OwnerLink {
     place: UnitFolder,
     submission: SubmissionFolder,
     unit: u32,
@@ -62,7 +62,7 @@ enum Contact {
 
 impl Tether {
     pub(super) fn begin(node: &Node, snapshot: &LastSnapshot) -> io::Result<Self> {
-        let mut line = Line {
+        let mut link = OwnerLink {
             place: node.place.clone(),
             submission: node.submission.clone(),
             unit: node.order.unit,
@@ -80,8 +80,8 @@ impl Tether {
             snapshot: Arc::clone(snapshot),
             beaten: Duration::ZERO,
         };
-        line.beat()?;
-        line.heartbeat.phase = NodePhase::Working;
+        link.beat()?;
+        link.heartbeat.phase = NodePhase::Working;
         let (say, asked) = channel();
         let pace = node.head.pace;
         let reached = Arc::new(Mutex::new(since_boot()));
@@ -90,16 +90,16 @@ impl Tether {
             loop {
                 // The owner counts from the beat at the latest, and what follows it may take long.
                 let began = since_boot();
-                if matches!(line.keep_up(pace.beat), Ok(Contact::Made)) {
+                if matches!(link.keep_up(pace.beat), Ok(Contact::Made)) {
                     *reached.lock().unwrap_or_else(PoisonError::into_inner) = began;
                 }
                 match asked.recv_timeout(pace.beat / LOOKS_PER_BEAT) {
-                    Ok(Asked::Flush(done)) => {
-                        let _ = done.send(line.copy_logs());
+                    Ok(TetherRequest::Flush(done)) => {
+                        let _ = done.send(link.copy_logs());
                     }
-                    Ok(Asked::Done(done)) => {
-                        line.heartbeat.phase = NodePhase::Done;
-                        let _ = done.send(line.beat());
+                    Ok(TetherRequest::Done(done)) => {
+                        link.heartbeat.phase = NodePhase::Done;
+                        let _ = done.send(link.beat());
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return,
@@ -111,12 +111,12 @@ impl Tether {
 
     /// Brings the logs over as far as they go.
     pub(super) fn flush(&self) -> io::Result<()> {
-        self.ask(Asked::Flush)
+        self.ask(TetherRequest::Flush)
     }
 
     /// Says that the result is there; nothing is said after that.
     pub(super) fn finish(&self) -> io::Result<()> {
-        self.ask(Asked::Done)
+        self.ask(TetherRequest::Done)
     }
 
     pub(super) fn end(self) -> io::Result<()> {
@@ -124,7 +124,7 @@ impl Tether {
         self.thread.join().map_err(|_| io::ErrorKind::Other.into())
     }
 
-    fn ask(&self, asked: impl FnOnce(Sender<io::Result<()>>) -> Asked) -> io::Result<()> {
+    fn ask(&self, asked: impl FnOnce(Sender<io::Result<()>>) -> TetherRequest) -> io::Result<()> {
         let (done, is_done) = channel();
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         self.say.send(asked(done)).map_err(|_| gone())?;
@@ -132,7 +132,7 @@ impl Tether {
     }
 }
 
-impl Line {
+impl OwnerLink {
     /// Does everything that is due; an error says that the owner is out of reach.
     fn keep_up(&mut self, pace: Duration) -> io::Result<Contact> {
         let before = self.heartbeat.logs.clone();

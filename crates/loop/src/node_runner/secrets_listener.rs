@@ -23,10 +23,10 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long somebody may take who has begun to speak.
 const SPEECH: Duration = Duration::from_secs(10);
 
-/// The ear of a unit, for as long as it waits for secrets.
-pub(super) struct Ear(UnixListener);
+/// Listens for the secrets of a unit, for as long as it waits for secrets.
+pub(super) struct SecretsListener(UnixListener);
 
-impl Ear {
+impl SecretsListener {
     pub(super) fn open(fence: &str) -> io::Result<Self> {
         let listener = UnixListener::bind_addr(&address(fence)?)?;
         listener.set_nonblocking(true)?;
