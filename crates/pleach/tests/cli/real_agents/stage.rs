@@ -29,6 +29,21 @@ pub(super) struct Stage {
     args: Vec<String>,
 }
 
+impl Drop for Stage {
+    #[expect(
+        clippy::print_stderr,
+        reason = "whoever sees a failure wants to know why"
+    )]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // It goes with the folder of the test, and nothing else says what an agent waited for.
+            for log in self.logs() {
+                eprintln!("{}", String::from_utf8_lossy(&log));
+            }
+        }
+    }
+}
+
 /// A task: its id, what it needs, and the script that its model follows.
 pub(super) type Scripted<'s> = (&'s str, &'s [&'s str], Value);
 
@@ -182,11 +197,16 @@ impl Stage {
         Transcript(told.collect())
     }
 
-    /// How many sessions the agent of the task had.
-    pub(super) fn sessions(&self) -> usize {
+    /// What the agent of the task printed, attempt by attempt.
+    fn logs(&self) -> Vec<Vec<u8>> {
         let batch = StateFolder::at(&self.scene.state()).unwrap().batch(1);
         let logs = (1..20).map(|attempt| attempt_folder(&batch, "1", attempt).join(LOG));
-        let logs: Vec<_> = logs.flat_map(fs::read).collect();
+        logs.flat_map(fs::read).collect()
+    }
+
+    /// How many sessions the agent of the task had.
+    pub(super) fn sessions(&self) -> usize {
+        let logs = self.logs();
         let entries = logs.iter().flat_map(|log| log.split(|byte| *byte == b'\n'));
         let entries = entries.filter_map(Entry::from_line);
         let ids: BTreeSet<_> = entries
