@@ -173,10 +173,10 @@ fn all_tests() -> Result<Command, String> {
     Ok(tests)
 }
 
-/// One more than there are processors: tests of processes wait more than they work.
+/// Two more than there are processors: tests of processes wait more than they work, those of clusters most of the time.
 fn test_threads() -> String {
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
-    (processors + 1).to_string()
+    (processors + 2).to_string()
 }
 
 /// Gives tests an empty home folder, so that nobody's git configuration has a say in them.
