@@ -133,28 +133,10 @@ impl ClusterExecutor {
     ) -> std::io::Result<Self> {
         allow_open_files();
         let (line, inbox) = channel();
-        let dispatcher = Dispatcher {
-            cluster_name: cluster.name(),
-            cluster: open_line(cluster, line.clone())?,
-            place,
-            context,
-            inbox,
-            line: line.clone(),
-            waiting: WaitingUnits::new(sizes),
-            units: Vec::new(),
-            told: Vec::new(),
-            unsent: Vec::new(),
-            looked: None,
-            is_looking: false,
-            wants_a_look: false,
-            is_share_gone: false,
-            troubles: HashSet::new(),
-            taking: 0,
-            lost_tests: 0,
-            unfit: UnfitNodes::default(),
-            red_on: HashMap::new(),
-            reported: QueueReport::default(),
-        };
+        let name = cluster.name();
+        let cluster = open_line(cluster, line.clone())?;
+        let ends = (line.clone(), inbox);
+        let dispatcher = Dispatcher::new((name, cluster), (place, sizes), context, ends);
         let thread = std::thread::Builder::new().name("dispatcher".to_owned());
         let thread = Some(thread.spawn(move || dispatcher.work())?);
         Ok(Self { line, thread })
@@ -225,6 +207,36 @@ impl Trouble {
 }
 
 impl Dispatcher {
+    fn new(
+        (cluster_name, cluster): (&'static str, Sender<ClusterCall>),
+        (place, sizes): (ClusterPlace, UnitSizes),
+        context: Arc<AttemptContext>,
+        (line, inbox): (Sender<DispatcherInput>, Receiver<DispatcherInput>),
+    ) -> Self {
+        Self {
+            cluster_name,
+            cluster,
+            place,
+            context,
+            inbox,
+            line,
+            waiting: WaitingUnits::new(sizes),
+            units: Vec::new(),
+            told: Vec::new(),
+            unsent: Vec::new(),
+            looked: None,
+            is_looking: false,
+            wants_a_look: false,
+            is_share_gone: false,
+            troubles: HashSet::new(),
+            taking: 0,
+            lost_tests: 0,
+            unfit: UnfitNodes::default(),
+            red_on: HashMap::new(),
+            reported: QueueReport::default(),
+        }
+    }
+
     fn work(mut self) {
         self.ask_how_much();
         loop {
@@ -248,6 +260,8 @@ impl Dispatcher {
                     Ok(DispatcherInput::TakeBack) => {
                         let is_attempt = |work: &UnitWork| matches!(work, UnitWork::Attempt(_));
                         self.take_back(is_attempt);
+                        // Whatever the cluster begins with from now on ends at once.
+                        self.pass_on();
                         self.give_back(is_attempt);
                     }
                     Ok(DispatcherInput::Answered(answer)) => {
@@ -368,3 +382,6 @@ impl Dispatcher {
         others.any(|other| other.sent.submission == submission)
     }
 }
+
+#[cfg(test)]
+mod tests;

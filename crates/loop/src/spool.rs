@@ -115,7 +115,6 @@ impl SubmissionFolder {
     /// Lays down what a unit is to get and nobody else is to see.
     pub(crate) fn put_secrets(&self, unit: u32, text: &str) -> io::Result<()> {
         private_dir(&self.0)?;
-        private_dir(&self.0)?;
         put(&self.secrets(unit), text.as_bytes())
     }
 

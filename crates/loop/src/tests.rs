@@ -14,6 +14,8 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use pleach_domain::batch::Batch;
@@ -24,7 +26,9 @@ use pleach_testkit::TestRepo;
 use script::{Script, ScriptedExecutor};
 use serde_json::json;
 
-use super::{BatchStatus, Loop, LoopNotice, Prepared, RunError, channel};
+use super::{BatchStatus, Loop, LoopInput, LoopNotice, Prepared, RunError, channel};
+use crate::attempt::{Attempt, AttemptContext};
+use crate::executor::LoopHandle;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{RunRequest, prepare, take_up};
@@ -42,6 +46,38 @@ struct Story {
     /// After so many events its process dies, once.
     dies_after: Option<usize>,
     last: Option<Batch>,
+}
+
+/// A batch of which all that may run at once was sent out.
+pub(crate) struct Begun {
+    pub(crate) repo: TestRepo,
+    pub(crate) attempts: Vec<(Attempt, LoopHandle)>,
+    pub(crate) context: Arc<AttemptContext>,
+    /// What its loop would hear.
+    pub(crate) inbox: Receiver<LoopInput>,
+}
+
+/// Begins a batch, and leaves what it sent out to whoever asks.
+pub(crate) fn begin(settings: &str, tasks: &str) -> Begun {
+    let story = Story::new(settings, tasks, "");
+    let opened = story.open().unwrap().open().unwrap();
+    let (sender, inbox) = channel();
+    let mut hear = |_: LoopNotice<'_>| {};
+    let mut run = Loop::new(opened.batch, sender, &mut hear).unwrap();
+    run.executor = Box::new(ScriptedExecutor {
+        script: Rc::clone(&story.script),
+    });
+    run.begin().unwrap();
+    run.do_what_can_be_done(&inbox).unwrap();
+    let attempts = story.script.borrow_mut().take_all();
+    let context = Arc::clone(&run.context);
+    drop(run);
+    Begun {
+        repo: story.repo,
+        attempts,
+        context,
+        inbox,
+    }
 }
 
 /// Tells a story to its end.

@@ -141,8 +141,8 @@ impl Dispatcher {
         let unit = &self.units[position];
         let _ = unit.folder.say(unit.sent.unit, Control::StopAtOnce);
         crash_point(CrashPoint::UnitGivenUp);
-        self.blame_for(position);
         let (attempt, run) = self.lost_how(position);
+        self.blame_for(position);
         let unit = &mut self.units[position];
         // What the queue does not know, the unit says itself.
         let is_silent = matches!(

@@ -52,7 +52,7 @@ pub(super) struct UnsentSubmission {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SendingStep {
+pub(super) enum SendingStep {
     /// The cluster does not have it.
     Unsent,
     /// The cluster was given it, and has not answered.
@@ -62,7 +62,7 @@ enum SendingStep {
 }
 
 impl UnsentSubmission {
-    fn new(name: String, avoid: Vec<String>, step: SendingStep, due: Instant) -> Self {
+    pub(super) fn new(name: String, avoid: Vec<String>, step: SendingStep, due: Instant) -> Self {
         Self {
             name,
             avoid,

@@ -70,13 +70,13 @@ impl Dispatcher {
     }
 
     /// Has the loop send out later what waits in the queue.
+    ///
+    /// Passed on later: that may end units, and somebody may be going through them.
     pub(super) fn take_back(&mut self, is_meant: impl Fn(&UnitWork) -> bool) {
         for unit in &mut self.units {
             if unit.is_waiting() && is_meant(&unit.work) {
                 self.wants_a_look |= !mem::replace(&mut unit.is_taken_back, true);
             }
         }
-        // Whatever the cluster begins with from now on ends at once.
-        self.pass_on();
     }
 }

@@ -79,6 +79,11 @@ impl Script {
         }
     }
 
+    /// Takes over everything that is under way.
+    pub(super) fn take_all(&mut self) -> Vec<(Attempt, LoopHandle)> {
+        std::mem::take(&mut self.open)
+    }
+
     /// A process died, and with it everything that it ran.
     pub(super) fn forget_what_ran(&mut self) {
         self.stale.append(&mut self.open);
