@@ -81,9 +81,11 @@ fn offer_ready<'p>(
         if offered.len() >= limit {
             break;
         }
-        let collides = ready.rules.conflicts == RuleUse::Respected
-            && files(graph, position).any(|file| declared.contains(file));
-        if !collides && ready.is_ready(position) {
+        let collides = || {
+            ready.rules.conflicts == RuleUse::Respected
+                && files(graph, position).any(|file| declared.contains(file))
+        };
+        if ready.is_ready(position) && !collides() {
             declared.extend(files(graph, position));
             offered.push(Offer {
                 position,

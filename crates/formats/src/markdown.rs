@@ -270,14 +270,15 @@ impl<'t> MarkdownReader<'t> {
             IdSeparator::Mark => Claim::Task,
             IdSeparator::Space => Claim::Metadata,
         };
+        let mut plain = format!("{} {}", found.ornament, found.rest);
+        let mut written = without_id(&written, found.id);
         if title.contains('✅') {
             raw.status = TaskStatus::Completed;
             raw.has_status = true;
+            plain = plain.replace('✅', "");
+            written = written.replace('✅', "");
         }
-        let ornament = found.ornament.replace('✅', "");
-        let title = format!("{ornament} {}", found.rest.replace('✅', ""));
-        title.trim().clone_into(&mut raw.title);
-        let written = without_id(&written, found.id).replace('✅', "");
+        plain.trim().clone_into(&mut raw.title);
         written.trim().clone_into(&mut raw.written);
         raw.priority = Priority::in_title(&block.prose()).unwrap_or(raw.priority);
         self.open(raw);
@@ -349,11 +350,12 @@ impl<'t> MarkdownReader<'t> {
     fn details(&mut self, task: usize, block: &Block) {
         let line = self.lines.at(block.start);
         let guarded = block.guarded();
-        let (_, needs) = without_depends(&guarded);
-        let (_, size) = without_sizes(&guarded);
         let raw = &mut self.gathered.raws[task];
-        raw.add_needs(&needs, line);
-        raw.add_size(size, line);
+        // Most text has no bracket.
+        if guarded.contains('(') {
+            raw.add_needs(&without_depends(&guarded).1, line);
+            raw.add_size(without_sizes(&guarded).1, line);
+        }
         raw.add_files(block);
     }
 

@@ -289,6 +289,9 @@ fn is_part_of_series(checkbox: &TaskCandidate, section: &TaskCandidate) -> bool 
 
 /// Gives tasks without an id the smallest free numbers, in order.
 fn name_tasks(raws: &mut [TaskCandidate], plan: &mut Plan) -> Vec<Identity> {
+    if raws.iter().all(|raw| raw.id.is_some()) {
+        return vec![Identity::WrittenId; raws.len()];
+    }
     let taken: HashSet<CompactString> = raws.iter().filter_map(|raw| raw.id.clone()).collect();
     let mut texts: HashMap<String, u32> = HashMap::new();
     let mut number = 0_u32;
@@ -396,7 +399,7 @@ fn task(text: &str, raw: TaskCandidate, needs: TaskNeeds) -> Task {
 
 /// A part of the text without some of its lines, each with the bullet before it.
 fn without_lines(text: &str, part: &Range<usize>, lines: &[Range<usize>]) -> String {
-    let mut kept = String::new();
+    let mut kept = String::with_capacity(part.len());
     let mut at = part.start;
     for line in lines.iter().filter(|line| part.start <= line.start) {
         let begin = text[..line.start].rfind('\n').map_or(0, |at| at + 1);

@@ -151,22 +151,19 @@ const CRITERIA_NAMES: [&str; 3] = ["definition of done", "review checklist", "se
 /// Whether a heading or a label opens a list of what must be true in the end.
 pub(super) fn is_criteria_label(text: &str) -> bool {
     let label = text.split('(').next().unwrap_or(text).to_ascii_lowercase();
-    let is_part = |c: char| c.is_alphanumeric();
-    let words: Vec<&str> = label
-        .split(|c: char| !is_part(c))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let is_known = |word: &&str| CRITERIA_WORDS.contains(word) || word.parse::<u32>().is_ok();
-    let begins_with_word = words
-        .first()
-        .is_some_and(|word| word.parse::<u32>().is_err());
-    let names_criteria = words
-        .iter()
-        .any(|word| matches!(*word, "criteria" | "acceptance" | "verification"))
-        || CRITERIA_NAMES
-            .iter()
-            .any(|name| words.join(" ").contains(name));
-    begins_with_word && names_criteria && words.iter().all(is_known)
+    let words = || {
+        let words = label.split(|c: char| !c.is_alphanumeric());
+        words.filter(|word| !word.is_empty())
+    };
+    let is_number = |word: &str| word.parse::<u32>().is_ok();
+    let is_known = |word: &str| CRITERIA_WORDS.contains(&word) || is_number(word);
+    // Nearly all headings are something else, which their first word says.
+    if words().next().is_none_or(is_number) || !words().all(is_known) {
+        return false;
+    }
+    let joined = words().collect::<Vec<_>>().join(" ");
+    words().any(|word| matches!(word, "criteria" | "acceptance" | "verification"))
+        || CRITERIA_NAMES.iter().any(|name| joined.contains(name))
 }
 
 #[cfg(test)]

@@ -57,8 +57,12 @@ pub(super) fn without_id(written: &str, id: &str) -> String {
     let dash = ["- ", "– ", "— ", ": "]
         .iter()
         .find_map(|dash| rest.strip_prefix(dash));
+    let title = dash.unwrap_or(rest).trim_start();
+    if before.is_empty() {
+        return title.trim_end().to_owned();
+    }
     // What is bold together with its id stays bold.
-    let title = format!("{emphasis}{}", dash.unwrap_or(rest).trim_start());
+    let title = format!("{emphasis}{title}");
     format!("{ornament} {title}").trim().to_owned()
 }
 
