@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use pleach_domain::choice::Where;
 use pleach_domain::plan::Plan;
 use pleach_domain::problem::{Problem, ProblemCode, nearest};
 
@@ -15,6 +16,11 @@ impl Settings {
     pub fn size_names(&self) -> impl Iterator<Item = &str> {
         let others = self.sizes.keys().map(String::as_str);
         std::iter::once(DEFAULT_SIZE).chain(others.filter(|name| *name != DEFAULT_SIZE))
+    }
+
+    /// Whether sizes mean nothing: a plan may hold the word for other programs and for people.
+    pub(crate) fn has_no_sizes(&self) -> bool {
+        self.sizes.is_empty() && self.place == Where::Local
     }
 
     /// What to do about a size that is not configured.
@@ -38,6 +44,9 @@ pub fn check_sizes_at(plan: &mut Plan, folder: &Path) -> Result<(), ConfigError>
 
 /// The same where the configuration is at hand.
 pub fn check_sizes(plan: &mut Plan, settings: &Settings) {
+    if settings.has_no_sizes() {
+        return;
+    }
     for task in plan.tasks.iter().filter(|task| !task.status.is_settled()) {
         let Some(size) = &task.size else { continue };
         let name = &size.name;
@@ -64,6 +73,22 @@ mod tests {
     use pleach_domain::id::TaskId;
 
     use super::*;
+
+    #[test]
+    fn a_size_means_nothing_where_none_is_configured_and_tasks_run_on_this_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let errors = |config: &str| {
+            std::fs::write(folder.path().join("pleach.toml"), config).unwrap();
+            let mut plan = pleach_formats::read("## Next\n\n### 1. A\n**Size**: M\n").plan;
+            assert_eq!(plan.tasks[0].size.as_ref().unwrap().name, "M");
+            check_sizes_at(&mut plan, folder.path()).unwrap();
+            plan.errors.len()
+        };
+        assert_eq!(errors(""), 0);
+        assert_eq!(errors("where = \"slurm\"\n"), 1);
+        assert_eq!(errors("sizes.large.cpus = 2\n"), 1);
+        assert_eq!(errors("sizes.M.cpus = 2\n"), 0);
+    }
 
     #[test]
     fn a_size_that_is_not_configured_is_an_error_with_its_line_and_the_nearest_one() {

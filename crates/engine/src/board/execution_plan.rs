@@ -15,11 +15,12 @@ use pleach_log::database::projects::PlanRow;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-use super::projects::known;
+use super::projects::{known, top_of};
 use super::shown::{tell_created, tell_updated};
 use super::tasks::{blank, refuse_busy};
 use super::to_run::{of_file, task_of};
 use super::{Board, BoardError, FieldProblem, last_position, limits};
+use crate::config::{Config, Settings};
 use crate::plan_to_run::PlanOrigin;
 
 /// Batches of tasks that run one after the other.
@@ -237,7 +238,8 @@ impl Board {
     ) -> Result<ExecutionPlan, BoardError> {
         limits::check(|problems| check_limits(plan, problems))?;
         self.database.change_boards(|tables| {
-            known(tables, project)?;
+            let top = top_of(&known(tables, project)?);
+            limits::check(|problems| check_sizes(plan, &top, problems))?;
             let rows = tables.tasks_of(project, PlanOrigin::BOARD)?;
             check_graph(plan, &rows)?;
             let (created, updated) = put_tasks(tables, project, plan, rows)?;
@@ -306,6 +308,23 @@ fn check_limits(plan: &ExecutionPlan, problems: &mut Vec<FieldProblem>) {
         }
         if let Some(labels) = &task.labels {
             limits::labels(&path("labels"), labels, problems);
+        }
+    }
+}
+
+/// Checks the sizes of a project's tasks; without a configuration that can be read they are told when they are to run.
+fn check_sizes(plan: &ExecutionPlan, top: &Path, problems: &mut Vec<FieldProblem>) {
+    let wanted = plan.tasks.iter().enumerate();
+    let wanted = wanted.filter_map(|(at, task)| Some((at, task.size.as_deref()?)));
+    let mut wanted = wanted.filter(|(_, name)| !name.is_empty()).peekable();
+    if wanted.peek().is_none() {
+        return;
+    }
+    let settings = Settings::load(top, Config::default()).ok();
+    // Other programs have words of their own for it.
+    if let Some(settings) = settings.filter(|settings| !settings.has_no_sizes()) {
+        for (at, name) in wanted {
+            limits::size(&format!("tasks[{at}].size"), name, &settings, problems);
         }
     }
 }

@@ -1,6 +1,7 @@
-//! How long and how many the parts of a task may be.
+//! How long and how many the parts of a task may be, and what they may name.
 
 use super::{BoardError, FieldProblem};
+use crate::config::Settings;
 
 const TITLE: usize = 500;
 const DESCRIPTION: usize = 100_000;
@@ -46,6 +47,14 @@ pub(super) fn title(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
 
 pub(super) fn key(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {
     line(path, text, KEY, problems);
+}
+
+pub(super) fn size(path: &str, name: &str, settings: &Settings, problems: &mut Vec<FieldProblem>) {
+    if settings.size_names().all(|known| known != name) {
+        let message = format!("the size {name:?} is not configured");
+        let problem = FieldProblem::new(path, "unknown_size", message);
+        problems.push(problem.hint(settings.size_hint(name)));
+    }
 }
 
 pub(super) fn description(path: &str, text: &str, problems: &mut Vec<FieldProblem>) {

@@ -292,13 +292,8 @@ fn size_of(
         return Ok(None);
     };
     // A configuration that cannot be read is told when the task is to run, and so is the size.
-    if let Ok(settings) = Settings::load(&top_of(&project), Config::default())
-        && settings.size_names().all(|known| known != name)
-    {
-        let message = format!("the size {name:?} is not configured");
-        let problem = FieldProblem::new("size", "unknown_size", message);
-        let problem = problem.hint(settings.size_hint(name));
-        return Err(BoardError::Fields(vec![problem]));
+    if let Ok(settings) = Settings::load(&top_of(&project), Config::default()) {
+        limits::check(|problems| limits::size("size", name, &settings, problems))?;
     }
     Ok(Some(name.to_owned()))
 }

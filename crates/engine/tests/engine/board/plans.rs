@@ -194,6 +194,29 @@ fn what_is_wrong_with_an_execution_plan_names_its_field() {
 }
 
 #[test]
+fn a_plan_may_choose_any_size_where_none_is_configured_and_else_one_of_those() {
+    let mut scene = Scene::new();
+    let written = json!({"tasks": [{"id": "a", "size": "large"}, {"id": "b", "size": "M"}]});
+    let put = |scene: &mut Scene| scene.board.put_plan(&scene.project, &plan(&written));
+    put(&mut scene).unwrap();
+    let config = scene
+        .board
+        .project(&scene.project)
+        .unwrap()
+        .path
+        .join("pleach.toml");
+    std::fs::write(&config, "sizes.large.cpus = 2\n").unwrap();
+    assert_eq!(refused(put(&mut scene)), "unknown_size tasks[1].size");
+    std::fs::write(&config, "where = \"slurm\"\n").unwrap();
+    assert_eq!(
+        refused(put(&mut scene)),
+        "unknown_size tasks[0].size tasks[1].size"
+    );
+    std::fs::write(&config, "[sizes]\nlarge.cpus = 2\nM.cpus = 1\n").unwrap();
+    put(&mut scene).unwrap();
+}
+
+#[test]
 fn a_task_that_a_batch_is_at_is_not_changed_by_a_plan() {
     let mut scene = Scene::new();
     let written = json!({"tasks": [{"id": "a", "title": "A"}]});
