@@ -12,6 +12,7 @@ mod health;
 mod pages;
 mod parallel;
 mod plan;
+mod project_query;
 mod projects;
 mod refusals;
 mod settings;

@@ -2698,7 +2698,7 @@ export interface components {
         Settings: {
             /** @description What to do with a task that does not merge cleanly */
             conflictBehavior: components["schemas"]["OnConflict"];
-            /** @description How many tasks of a batch run at once: 1 to 64, or `auto` */
+            /** @description How many tasks of a batch run at once: 1 to 64, on a cluster to `cluster.most`, or `auto` */
             maxBatchSize: components["schemas"]["MaxBatchSize"];
             /** @description The value of the user's own file, or the default, for each setting that something else overrides */
             overridden: {

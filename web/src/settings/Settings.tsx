@@ -98,6 +98,7 @@ function BatchSettings({
         <BatchSize
           labelId={`${id}maxBatchSize`}
           value={settings.maxBatchSize}
+          most={settings.where === "local" ? 64 : 10_000}
           onSave={(maxBatchSize) => save({ maxBatchSize })}
         />
       </Row>
@@ -145,22 +146,20 @@ function BatchSettings({
           onChange={(event) => save({ conflictBehavior: event.target.value as "skip" })}
         />
       </Row>
-      {clusters.some(({ name, available }) => name !== "local" && (available || settings.where === name)) ? (
-        <Row label="Where" help="Where attempts and tests run." {...of("where")}>
-          <Select
-            aria-labelledby={`${id}where`}
-            aria-describedby={`${id}wherehelp`}
-            className="w-36"
-            value={settings.where}
-            options={clusters.map(({ name, title, available }) => ({
-              value: name,
-              label: title,
-              disabled: !available,
-            }))}
-            onChange={(event) => save({ where: event.target.value as Where })}
-          />
-        </Row>
-      ) : null}
+      <Row label="Where" help="Where attempts and tests run." {...of("where")}>
+        <Select
+          aria-labelledby={`${id}where`}
+          aria-describedby={`${id}wherehelp`}
+          className="w-36"
+          value={settings.where}
+          options={clusters.map(({ name, title, reason }) => ({
+            value: name,
+            label: reason ? `${title} (${reason})` : title,
+            disabled: reason != null,
+          }))}
+          onChange={(event) => save({ where: event.target.value as Where })}
+        />
+      </Row>
     </Group>
   );
 }
@@ -191,10 +190,13 @@ function SwitchRow({ isOn, onSave, ...row }: SwitchProps) {
 function BatchSize({
   labelId,
   value,
+  most,
   onSave,
 }: {
   labelId: string;
   value: AllSettings["maxBatchSize"];
+  /** Beyond it the server does not have to be asked. */
+  most: number;
   onSave: (value: AllSettings["maxBatchSize"]) => void;
 }) {
   const isAuto = value === "auto";
@@ -210,7 +212,7 @@ function BatchSize({
             className="w-16"
             aria-labelledby={labelId}
             min={1}
-            max={64}
+            max={most}
             defaultValue={number}
             onBlur={({ target }) =>
               target.validity.valid && target.valueAsNumber !== number && onSave(target.valueAsNumber)

@@ -39,13 +39,8 @@ impl Settings {
     /// Whether what is about to stand in a file fits together, wherever batches run by what other layers say.
     pub(super) fn check_file(file: Config, repository: &Path) -> Result<(), ConfigError> {
         // What is wrong elsewhere is told when that is read.
-        let others = Layers::load(repository).unwrap_or_default().merged();
-        let below = Config {
-            place: others.place,
-            cluster_most: others.cluster_most,
-            ..Config::default()
-        };
-        Self::of([below, file], repository).map(drop)
+        let others = Layers::load(repository).unwrap_or_default();
+        Self::of([others.place(), file], repository).map(drop)
     }
 
     pub(crate) fn branch_names(&self) -> BranchNames {
@@ -108,14 +103,19 @@ impl Settings {
         ConfigError::check(faults.collect())
     }
 
-    /// A cluster bears more tasks at once than this machine.
+    /// How many tasks may run at once: a cluster bears more than this machine.
+    fn most_parallel(&self) -> usize {
+        match self.place {
+            Where::Local => MOST_HERE,
+            Where::Slurm => self.cluster_most,
+        }
+    }
+
     fn check_parallel(&self, layers: &Layers) -> Result<(), ConfigError> {
-        let (most, wanted) = if self.place == Where::Local {
-            (MOST_HERE, Parallel::wanted())
-        } else {
-            let most = self.cluster_most;
-            let wanted = format!("a number from 1 to {most} (cluster.most), or \"auto\"");
-            (most, wanted)
+        let most = self.most_parallel();
+        let wanted = match self.place {
+            Where::Local => Parallel::wanted(),
+            Where::Slurm => format!("a number from 1 to {most} (cluster.most), or \"auto\""),
         };
         match self.max_parallel {
             MaxParallel::AtMost(number) if number > most => Err(ConfigError::Wrong {
@@ -137,6 +137,24 @@ impl Settings {
             path: path.clone(),
             source,
         })
+    }
+}
+
+impl Layers {
+    /// What they say of where batches run, and nothing else.
+    fn place(self) -> Config {
+        let all = self.merged();
+        Config {
+            place: all.place,
+            cluster_most: all.cluster_most,
+            ..Config::default()
+        }
+    }
+
+    /// How many tasks may run at once, wherever they have batches run.
+    pub fn most_parallel(self) -> usize {
+        let settings = Settings::of([self.place()], Path::new("/"));
+        settings.map_or(MOST_HERE, |settings| settings.most_parallel())
     }
 }
 

@@ -1,33 +1,21 @@
 //! The agents that are configured or known by name, with their versions and logins.
 
-use std::path::PathBuf;
-
 use axum::Json;
 use axum::extract::State;
 use pleach_engine::agent::{LoginState, NoAgent, Presence};
-use pleach_engine::board::Board;
 use pleach_engine::config::{Config, Settings};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::project_query::ProjectQuery;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Id, QueryParams, check_id};
+use crate::input::QueryParams;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list))
-}
-
-/// Where the agents are to work.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct AgentsQuery {
-    /// The id of a project, to include its `pleach.toml`
-    #[param(value_type = Option<Id>, inline)]
-    project: Option<String>,
 }
 
 /// Agents; configured ones come first.
@@ -75,22 +63,15 @@ enum Login {
 }
 
 /// Lists configured agents and known ones, installed or not
-#[utoipa::path(get, path = "/api/agents", operation_id = "listAgents", tag = "settings", params(AgentsQuery),
+#[utoipa::path(get, path = "/api/agents", operation_id = "listAgents", tag = "settings", params(ProjectQuery),
     responses((status = 200, body = Agents),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
-    QueryParams(wanted): QueryParams<AgentsQuery>,
+    QueryParams(wanted): QueryParams<ProjectQuery>,
 ) -> Result<Json<Agents>, Refusal> {
     let work = move |app: &App| {
-        let folder: PathBuf = match &wanted.project {
-            Some(project) => {
-                check_id(project)?;
-                Board::open(&app.state)?.project(project)?.path
-            }
-            None => app.state.path().to_owned(),
-        };
-        let settings = Settings::load(&folder, Config::default())?;
+        let settings = Settings::load(&wanted.folder(app)?, Config::default())?;
         Ok(found(app, &settings))
     };
     let agents = app.blocking(work).await?;

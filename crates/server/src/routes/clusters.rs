@@ -1,34 +1,22 @@
 //! Where batches can run, and why not elsewhere.
 
-use std::path::PathBuf;
-
 use axum::Json;
 use axum::extract::State;
 use pleach_domain::choice::Where;
-use pleach_engine::board::Board;
 use pleach_engine::config::{Config, Settings};
 use pleach_engine::run::{NoCluster, places};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::project_query::ProjectQuery;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Id, QueryParams, check_id};
+use crate::input::QueryParams;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list))
-}
-
-/// Whose batches are to run there.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct ClustersQuery {
-    /// The id of a project, to include its `pleach.toml`
-    #[param(value_type = Option<Id>, inline)]
-    project: Option<String>,
 }
 
 /// Where a batch can run.
@@ -56,22 +44,16 @@ struct ClusterFound {
 }
 
 /// Lists where batches can run
-#[utoipa::path(get, path = "/api/clusters", operation_id = "listClusters", tag = "settings", params(ClustersQuery),
+#[utoipa::path(get, path = "/api/clusters", operation_id = "listClusters", tag = "settings", params(ProjectQuery),
     responses((status = 200, body = Clusters),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
-    QueryParams(wanted): QueryParams<ClustersQuery>,
+    QueryParams(wanted): QueryParams<ProjectQuery>,
 ) -> Result<Json<Clusters>, Refusal> {
     let work = move |app: &App| {
-        let folder: PathBuf = match &wanted.project {
-            Some(project) => {
-                check_id(project)?;
-                Board::open(&app.state)?.project(project)?.path
-            }
-            None => app.state.path().to_owned(),
-        };
-        Ok(found(&Settings::load(&folder, Config::default())?))
+        let settings = Settings::load(&wanted.folder(app)?, Config::default())?;
+        Ok(found(&settings))
     };
     let clusters = app.blocking(work).await?;
     Ok(Json(Clusters { clusters }))

@@ -1,13 +1,12 @@
 //! The settings that people change on a page: shown with their sources, written to the user's own file.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_domain::choice::{OnConflict, Where};
-use pleach_engine::board::Board;
 use pleach_engine::config::{
     Config, ConfigScope, FILE_NAME, Layers, MaxParallel, ResolvedSetting, SettingOrigin, set_all,
 };
@@ -16,35 +15,27 @@ use pleach_engine::start::whole_number;
 use pleach_log::database::{BoardEvent, Database};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::project_query::ProjectQuery;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Body, Id, QueryParams, check_id};
+use crate::input::{Body, QueryParams};
 
+/// Of this machine, over all batches.
 const MOST_AT_ONCE: i64 = 64;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(look, change))
 }
 
-/// Where the settings are to hold.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct SettingsQuery {
-    /// The id of a project, to include its `pleach.toml`
-    #[param(value_type = Option<Id>, inline)]
-    project: Option<String>,
-}
-
 /// The settings of the settings page, with their sources. A change takes values in the same form.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Settings {
-    /// How many tasks of a batch run at once: 1 to 64, or `auto`
+    /// How many tasks of a batch run at once: 1 to 64, on a cluster to `cluster.most`, or `auto`
     #[schema(value_type = MaxBatchSize)]
     max_batch_size: Value,
     /// How many tasks run at once over all batches
@@ -131,32 +122,33 @@ struct SettingsChange {
 }
 
 /// Shows the settings, each with its source
-#[utoipa::path(get, path = "/api/settings", operation_id = "showSettings", tag = "settings", params(SettingsQuery),
+#[utoipa::path(get, path = "/api/settings", operation_id = "showSettings", tag = "settings", params(ProjectQuery),
     responses((status = 200, body = Settings),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn look(
     State(app): State<App>,
-    QueryParams(wanted): QueryParams<SettingsQuery>,
+    QueryParams(wanted): QueryParams<ProjectQuery>,
 ) -> Result<Json<Settings>, Refusal> {
-    let work = move |app: &App| shown(&folder(app, wanted.project.as_deref())?);
+    let work = move |app: &App| shown(&wanted.folder(app)?);
     Ok(Json(app.blocking(work).await?))
 }
 
 /// Changes settings in the user's own file; comments in it are kept
 #[utoipa::path(patch, path = "/api/settings", operation_id = "changeSettings", tag = "settings",
-    params(SettingsQuery), request_body = SettingsChange,
+    params(ProjectQuery), request_body = SettingsChange,
     responses((status = 200, body = Settings),
         (status = 404, body = ErrorBody),
         (status = 422, body = ErrorBody)))]
 async fn change(
     State(app): State<App>,
-    QueryParams(wanted): QueryParams<SettingsQuery>,
+    QueryParams(wanted): QueryParams<ProjectQuery>,
     Body(changing): Body<SettingsChange>,
 ) -> Result<Json<Settings>, Refusal> {
     let work = move |app: &App| {
-        let folder = folder(app, wanted.project.as_deref())?;
-        let mut changes = checked(&changing)?;
+        let folder = wanted.folder(app)?;
         let layers = Layers::load(&folder)?;
+        let most = layers.clone().with_flags(changing.layer()).most_parallel();
+        let mut changes = checked(&changing, most)?;
         // What was answered and comes back changes nothing, also where the project's file says it.
         let is_answer = changing.sources.is_some() || changing.overridden.is_some();
         changes.retain(|ResolvedSetting { key, value, .. }| {
@@ -175,18 +167,7 @@ async fn change(
     Ok(Json(app.blocking(work).await?))
 }
 
-/// The folder whose `pleach.toml` counts; the state folder has none.
-fn folder(app: &App, project: Option<&str>) -> Result<PathBuf, Refusal> {
-    match project {
-        Some(project) => {
-            check_id(project)?;
-            Ok(Board::open(&app.state)?.project(project)?.path)
-        }
-        None => Ok(app.state.path().to_owned()),
-    }
-}
-
-fn shown(folder: &std::path::Path) -> Result<Settings, Refusal> {
+fn shown(folder: &Path) -> Result<Settings, Refusal> {
     let layers = Layers::load(folder)?;
     let mut sources = BTreeMap::new();
     let mut overridden = BTreeMap::new();
@@ -223,28 +204,31 @@ fn source(shown: &ResolvedSetting) -> Source {
     }
 }
 
-/// The keys and values to write, once everything is in its range.
-fn checked(changing: &SettingsChange) -> Result<Vec<ResolvedSetting>, Refusal> {
+/// The keys and values to write, once everything is in its range; a batch has at most so many tasks at once.
+fn checked(changing: &SettingsChange, most: usize) -> Result<Vec<ResolvedSetting>, Refusal> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
     let size = match changing.max_batch_size {
         Some(MaxBatchSize::AtMost(size)) => Some(size),
         Some(MaxBatchSize::Word(AutoWord::Auto)) | None => None,
     };
     let numbers = [
-        ("maxBatchSize", size),
-        ("parallelLimit", changing.parallel_limit),
+        ("maxBatchSize", size, most),
+        ("parallelLimit", changing.parallel_limit, MOST_AT_ONCE),
     ];
     let wrong: Vec<FieldError> = { numbers.into_iter() }
-        .filter_map(|(field, value)| Some((field, value?)))
-        .filter(|(_, value)| !(1..=MOST_AT_ONCE).contains(value))
-        .map(|(field, value)| FieldError {
+        .filter_map(|(field, value, most)| Some((field, value?, most)))
+        .filter(|(_, value, most)| !(1..=*most).contains(value))
+        .map(|(field, value, most)| FieldError {
             path: field.to_owned(),
-            message: format!("{value} is not from 1 to {MOST_AT_ONCE}"),
+            message: format!("{value} is not from 1 to {most}"),
         })
         .collect();
     if let Some(first) = wrong.first() {
         let message = format!("{}: {}", first.path, first.message);
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        let hint = "maxBatchSize is from 1 to 64 or \"auto\", parallelLimit from 1 to 64";
+        let hint = format!(
+            "maxBatchSize is from 1 to {most} or \"auto\", parallelLimit from 1 to {MOST_AT_ONCE}"
+        );
         return Err(Refusal::new(status, "out_of_range", message, hint).fields(wrong));
     }
     let said = Layers::default().with_flags(changing.layer()).shown();

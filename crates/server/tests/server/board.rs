@@ -322,6 +322,28 @@ fn what_the_settings_answer_can_be_sent_back_and_changes_nothing() {
 }
 
 #[test]
+fn a_batch_may_have_more_tasks_at_once_where_batches_run_on_a_cluster() {
+    alone(|| {
+        let board = Board::new("");
+        let patch = |body: Value| board.server.ask("PATCH", "/api/settings", Some(&body), &[]);
+        let both = patch(json!({"where": "slurm", "maxBatchSize": 65})).good(200);
+        assert_eq!(
+            (&both["where"], &both["maxBatchSize"]),
+            (&json!("slurm"), &json!(65))
+        );
+        assert_eq!(
+            patch(json!({"maxBatchSize": 500})).good(200)["maxBatchSize"],
+            500
+        );
+        let beyond = patch(json!({"maxBatchSize": 501, "parallelLimit": 65}));
+        assert_eq!(told(&beyond), "422 out_of_range maxBatchSize parallelLimit");
+        let back = patch(json!({"where": "local", "maxBatchSize": 65}));
+        assert_eq!(told(&back), "422 out_of_range maxBatchSize");
+        patch(json!({"where": "local", "maxBatchSize": 64})).good(200);
+    });
+}
+
+#[test]
 fn agents_that_are_configured_come_first() {
     alone(|| {
         let board = Board::new("");
