@@ -13,7 +13,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Layers, Settings, misspelt_variables};
+use pleach_domain::choice::Where;
+
+use crate::config::{Config, Layers, Settings, misspelt_variables};
 use crate::plan_in_use::project_folder;
 
 pub use node::{NodeNeeds, examine_node};
@@ -77,11 +79,17 @@ pub enum DoctorScope {
     Server,
 }
 
-/// Looks at everything for somebody who stands in `folder`; `program` is Pleach itself.
-pub fn examine(folder: &Path, program: &Path, reach: DoctorScope) -> Vec<DoctorCheck> {
+/// Looks at everything for somebody who stands in `folder`, for batches that run where it is said, or else configured;
+/// `program` is Pleach itself.
+pub fn examine(
+    folder: &Path,
+    program: &Path,
+    reach: DoctorScope,
+    place: Option<Where>,
+) -> Vec<DoctorCheck> {
     let mut findings = Vec::new();
     let top = project_folder(folder);
-    let settings = configuration(&top, &mut findings);
+    let settings = configuration(&top, place, &mut findings);
     agents::look(program, settings.as_ref(), &mut findings);
     project::look(folder, settings.as_ref(), program, reach, &mut findings);
     machine::look(&top, program, settings.as_ref(), &mut findings);
@@ -89,8 +97,17 @@ pub fn examine(folder: &Path, program: &Path, reach: DoctorScope) -> Vec<DoctorC
 }
 
 /// The settings, or the usual ones where they cannot be read, so that the rest is looked at as well.
-fn configuration(top: &Path, findings: &mut Vec<DoctorCheck>) -> Option<Settings> {
-    let loaded = Layers::load(top).and_then(|layers| Settings::of_layers(&layers, top));
+fn configuration(
+    top: &Path,
+    place: Option<Where>,
+    findings: &mut Vec<DoctorCheck>,
+) -> Option<Settings> {
+    let flags = Config {
+        place,
+        ..Config::default()
+    };
+    let loaded =
+        Layers::load(top).and_then(|layers| Settings::of_layers(&layers.with_flags(flags), top));
     for slip in misspelt_variables() {
         findings.push(DoctorCheck::warning(
             "configuration",

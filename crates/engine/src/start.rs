@@ -40,7 +40,7 @@ use crate::trust::TrustRequest;
 pub const GRACE: Duration = Duration::from_secs(10);
 
 impl RunRequest {
-    /// The chosen tasks of a plan, run as the settings say; fails where their agent or sandbox is not here.
+    /// The chosen tasks of a plan, run as the settings say; fails where their agent or sandbox is not there.
     pub fn new(
         folder: PathBuf,
         plan: PlanToRun,
@@ -50,7 +50,7 @@ impl RunRequest {
         program: PathBuf,
     ) -> Result<Self, StartError> {
         let agent = agent::choose(&settings)?;
-        agent.agent(&program).check_installed()?;
+        agent.check_installed(settings.place, &program)?;
         SandboxPolicy::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
             .on_network(settings.network, &program)?;
         Ok(Self {

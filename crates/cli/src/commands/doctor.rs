@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &DoctorArgs, examine_node: ExamineNode) -> Result<E
     };
     let mut reports = vec![NodeReport {
         node: None,
-        findings: examine(&folder, &program, reach),
+        findings: examine(&folder, &program, reach, arguments.place),
     }];
     if let Some(place) = arguments.place {
         let visit = NodeVisit::prepare(&folder, &program, place);

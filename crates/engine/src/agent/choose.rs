@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pleach_domain::choice::Where;
 use pleach_domain::problem::nearest;
 use pleach_driver::KNOWN_AGENTS;
 use pleach_system::text::placeholder::{TemplatePart, template_parts};
@@ -111,6 +112,14 @@ impl ChosenAgent {
             Self::Command(agent) => Arc::new(agent.clone()),
             Self::Preset(agent) => Arc::new(agent.clone()),
             Self::Demo => Arc::new(DemoAgent::new(program)),
+        }
+    }
+
+    /// Checks that its program is there, if it is to run here: what nodes have shows on them.
+    pub fn check_installed(&self, place: Where, program: &Path) -> Result<(), NoAgent> {
+        match place {
+            Where::Local => self.agent(program).check_installed(),
+            Where::Slurm => Ok(()),
         }
     }
 

@@ -5,7 +5,7 @@
 use super::DoctorCheck;
 use crate::agent::{ChosenAgent, LoginState, NoAgent, Presence, Versions, choose};
 use crate::config::Settings;
-use pleach_domain::choice::SandboxChoice;
+use pleach_domain::choice::{SandboxChoice, Where};
 use pleach_driver::known_agent;
 use pleach_system::sandbox::SandboxPolicy;
 
@@ -66,6 +66,13 @@ fn named(agent: &Presence) -> String {
 
 /// The one that would run.
 fn of(agent: &Presence, settings: &Settings) -> Vec<DoctorCheck> {
+    if !agent.is_installed() && settings.place != Where::Local {
+        let message = format!(
+            "{} is not installed on this machine, and runs on nodes",
+            agent.name
+        );
+        return vec![DoctorCheck::fine("agent", message)];
+    }
     let mut findings = presence(agent);
     if agent.is_installed() {
         findings.extend(root(agent, settings));

@@ -48,7 +48,7 @@ pub(super) fn run(wanted: &AgentTestArgs, run_batch: RunBatch) -> Result<Exit, F
     let settings = Settings::of_layers(&layers, &top)?;
     let chosen = choose(&settings)?;
     let program = own_program()?;
-    chosen.agent(&program).check_installed()?;
+    chosen.check_installed(settings.place, &program)?;
     consent(wanted, &layers, &top)?;
     let mut presence = Presence::of(&chosen);
     Versions::asked_by(program.clone()).fill(std::slice::from_mut(&mut presence));

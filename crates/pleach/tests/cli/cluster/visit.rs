@@ -1,6 +1,7 @@
 //! `pleach doctor --where` and `pleach agents test --where`: one unit that looks at a node, and one that works there.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use pleach_testkit::SlurmCluster;
@@ -111,6 +112,35 @@ fn doctor_without_a_share_says_which_key_to_set() {
     let fix = finding.unwrap()["fix"].as_str().unwrap();
     assert!(fix.contains("pleach config set cluster.share"), "{fix}");
     assert!(on_nodes(&told).is_empty());
+}
+
+#[test]
+fn an_agent_that_only_nodes_have_runs_there_and_is_missed_where_they_lack_it() {
+    // What prepares the worktrees of nodes brings it there.
+    let nodes_have = "setup = \"cp BESIDE/hidden BESIDE/agent\"\n";
+    let agent = "agent = \"there\"\nagents.there.command = [\"BESIDE/agent\"]\n";
+    let scene = Scene::of("1", &format!("{agent}{nodes_have}{ON_CLUSTER}"), "true");
+    let hidden = scene.repo.beside("hidden");
+    fs::write(&hidden, "#!/bin/sh\necho x > file\n").unwrap();
+    fs::set_permissions(&hidden, fs::Permissions::from_mode(0o755)).unwrap();
+    let behind = Behind::StandIn;
+    let (code, told) = asked(&behind, &scene, &["doctor", "--where", "slurm"]);
+    let findings = told["findings"].as_array().unwrap().iter();
+    let about = findings.filter(|finding| finding["topic"] == "agent");
+    let about: Vec<(bool, &Value)> = about
+        .map(|finding| (finding["node"].is_string(), &finding["level"]))
+        .collect();
+    let (ok, error) = (Value::from("ok"), Value::from("error"));
+    assert_eq!(
+        (code, about),
+        (3, vec![(false, &ok), (true, &error)]),
+        "{told:#}"
+    );
+    let here = ["run", "--yes", "--where", "local"];
+    let (code, told) = asked(&behind, &scene, &here);
+    assert_eq!((code, &told["error"]["code"]), (3, &"no_agent".into()));
+    behind.start(&scene).story().check(0, "1:merged");
+    await_tidy(&scene);
 }
 
 #[test]
