@@ -13,6 +13,7 @@ const place = (name: "local" | "slurm", available: boolean): ClusterFound => ({
   name,
   title: name === "slurm" ? "Slurm" : "This machine",
   available,
+  reason: available ? null : "there is no share",
   isDefault: name === "local",
 });
 
@@ -50,13 +51,15 @@ test.each(["auto" as const, 24])(
   },
 );
 
-test("where a batch runs can be chosen only if a cluster is there", async () => {
+test("a batch runs where it is chosen to, and what is not available says why not", async () => {
   usual = 3;
   clusters = [place("local", true), place("slurm", false)];
   const { rerender } = render(<RunDialog tasks={["1"]} />);
-  expect(screen.queryByRole("combobox", { name: "Where" })).toBeNull();
+  const slurm = screen.getByRole<HTMLOptionElement>("option", { name: "Slurm (there is no share)" });
+  expect(slurm.disabled).toBe(true);
   clusters = [place("local", true), place("slurm", true)];
   rerender(<RunDialog tasks={["1"]} />);
+  expect(screen.getByRole<HTMLOptionElement>("option", { name: "Slurm" }).disabled).toBe(false);
   fireEvent.change(screen.getByRole("combobox", { name: "Where" }), { target: { value: "slurm" } });
   fireEvent.click(screen.getByRole("button", { name: "Start batch" }));
   await waitFor(() => expect(asked).toHaveLength(1));

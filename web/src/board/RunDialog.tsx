@@ -30,6 +30,8 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
   const needsGit = project !== undefined && !project.isRepository;
   const settings = useSettings(project?.id);
   const usual = settings.data?.maxBatchSize ?? 3;
+  const { data: clusters = [] } = useClusters(project?.id);
+  const { data: agents = [] } = useAgents(project?.id);
   const [mode, setMode] = useState<Mode>(needsGit ? "queue" : "parallel");
   const [most, setMost] = useState<number | null>(null);
   const [prompt, setPrompt] = useState("");
@@ -103,8 +105,20 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
             <output className="w-8 text-right">{most ?? usual}</output>
           </div>
         ) : null}
-        <WhereChoice id={`${id}where`} project={project?.id} value={place} onChange={setPlace} />
-        <AgentChoice id={`${id}agent`} project={project?.id} value={agent} onChange={setAgent} />
+        <Choice
+          id={`${id}where`}
+          label="Where"
+          value={place}
+          listed={clusters.map((cluster) => ({ ...cluster, whyNot: cluster.reason }))}
+          onChange={(name) => setPlace(name as Where | "")}
+        />
+        <Choice
+          id={`${id}agent`}
+          label="Agent"
+          value={agent}
+          listed={agents.map((each) => ({ ...each, whyNot: each.found ? null : "not installed" }))}
+          onChange={setAgent}
+        />
         <div>
           <label htmlFor={`${id}prompt`} className="mb-1.5 block font-medium">
             Prompt
@@ -171,76 +185,39 @@ function ModeChoice({
   );
 }
 
-/** Where the batch runs; nothing to choose where there is no cluster. */
-function WhereChoice({
-  id,
-  project,
-  value,
-  onChange,
-}: {
-  id: string;
-  project: string | undefined;
-  value: Where | "";
-  onChange: (place: Where | "") => void;
-}) {
-  const { data = [] } = useClusters(project);
-  if (!data.some((cluster) => cluster.name !== "local" && cluster.available)) return null;
-  const usual = data.find((cluster) => cluster.isDefault);
-  const options = [
-    { value: "", label: usual ? `${usual.title} (default)` : "Default" },
-    ...data
-      .filter((cluster) => !cluster.isDefault)
-      .map((cluster) => ({ value: cluster.name, label: cluster.title, disabled: !cluster.available })),
-  ];
-  return (
-    <div>
-      <label htmlFor={id} className="mb-1.5 block font-medium">
-        Where
-      </label>
-      <Select
-        id={id}
-        className="w-full"
-        value={value}
-        options={options}
-        onChange={(event) => onChange(event.target.value as Where | "")}
-      />
-    </div>
-  );
-}
+type Listed = { name: string; title: string; isDefault: boolean; whyNot: string | null | undefined };
 
-function AgentChoice({
+/** One of what the server lists; nothing where the settings choose. */
+function Choice({
   id,
-  project,
+  label,
   value,
+  listed,
   onChange,
 }: {
   id: string;
-  project: string | undefined;
+  label: string;
   value: string;
-  onChange: (agent: string) => void;
+  listed: Listed[];
+  onChange: (name: string) => void;
 }) {
-  const { data = [] } = useAgents(project);
-  const usual = data.find((agent) => agent.isDefault);
-  const options = [
-    { value: "", label: usual ? `${usual.title} (default)` : "Default" },
-    ...data
-      .filter((agent) => !agent.isDefault)
-      .map((agent) => ({
-        value: agent.name,
-        label: agent.found ? agent.title : `${agent.title} (not installed)`,
-        disabled: !agent.found,
-      })),
-  ];
+  const usual = listed.find((each) => each.isDefault);
+  const others = listed.filter((each) => !each.isDefault);
+  const options = others.map(({ name, title, whyNot }) => ({
+    value: name,
+    label: whyNot ? `${title} (${whyNot})` : title,
+    disabled: whyNot != null,
+  }));
   return (
     <div>
       <label htmlFor={id} className="mb-1.5 block font-medium">
-        Agent
+        {label}
       </label>
       <Select
         id={id}
         className="w-full"
         value={value}
-        options={options}
+        options={[{ value: "", label: usual ? `${usual.title} (default)` : "Default" }, ...options]}
         onChange={(event) => onChange(event.target.value)}
       />
     </div>
