@@ -111,7 +111,7 @@ impl Dispatcher {
                 (None, Some(gone)) => gone.elapsed() > paced(UNTIL_SHOWN),
             };
             let is_evicted = unit.gone_at.is_some() && unit.brought.is_some();
-            is_evicted || is_silent && unit.arrival.is_none()
+            is_evicted || (is_silent || has_unheard_result(unit)) && unit.arrival.is_none()
         };
         for position in positions(&self.units, is_lost).into_iter().rev() {
             let unit = &mut self.units[position];
@@ -198,6 +198,11 @@ fn most_alive(seen: Option<&Vec<SeenUnit>>, has_begun: bool) -> Option<&SeenUnit
     let seen = seen.into_iter().flatten();
     let counting = seen.filter(|seen| !has_begun || !is_waiting(seen));
     counting.max_by_key(rank)
+}
+
+/// What the cluster says is over may have ended between its result and its word of it.
+fn has_unheard_result(unit: &FollowedUnit) -> bool {
+    unit.over.is_some() && unit.place().has_result()
 }
 
 fn positions(units: &[FollowedUnit], is_one: impl Fn(&FollowedUnit) -> bool) -> Vec<usize> {

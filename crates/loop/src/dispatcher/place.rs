@@ -3,8 +3,7 @@
 //! Knows nothing of the cluster.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -110,16 +109,9 @@ fn bring_program(program: &Path, folder: &Path) -> io::Result<PathBuf> {
     }
     fs::create_dir_all(folder)?;
     let aside = folder.join(format!(".{name}.{}", std::process::id()));
-    let mut options = File::options();
-    let mut file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o755)
-        .open(&aside)?;
-    file.write_all(&bytes)?;
-    file.sync_all()?;
-    drop(file);
+    // A file system that can share what is the same does.
+    fs::copy(program, &aside)?;
+    File::open(&aside)?.sync_all()?;
     fs::rename(&aside, &place)?;
     Ok(place)
 }
