@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use pleach_system::stand_in::has_stand_in;
 
 pub use size::{ClusterSurvey, SizeSurvey, SlurmSettings, UnitRequest, UnitSize};
-pub use slurm::Slurm;
+pub use slurm::{Slurm, was_killed_for_memory};
 pub use subprocess::Subprocess;
 
 /// A cluster, as far as we need one. It never repeats anything: that is the loop's business.

@@ -27,6 +27,10 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The GPUs of a node: two devices that every machine has stand in for them.
 const GPUS: &str = "Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n";
 
+/// What has the memory of jobs looked at, in the place of what does not.
+const ENFORCING: &str =
+    "jobacct_gather/linux\nJobAcctGatherFrequency=task=1\nJobAcctGatherParams=OverMemoryKill";
+
 /// The line to type where it is missing.
 const HINT: &str =
     "Slurm is missing: apt-get install --no-install-recommends slurmctld slurmd slurm-client munge";
@@ -129,6 +133,40 @@ impl SlurmCluster {
         let steps = self.steps_on(number);
         self.kill_daemon(number);
         Frozen(stop_families(steps))
+    }
+
+    /// Says to the controller what it finds out by itself after a while: a node is gone, with all that ran there.
+    pub fn give_up_node(&self, number: usize) {
+        let name = format!("NodeName={}", node(number));
+        let mut scontrol = self.program("scontrol");
+        scontrol.args(["update", &name, "State=DOWN", "Reason=gone"]);
+        let status = scontrol.status().expect("scontrol is installed");
+        assert!(status.success(), "{name} is known");
+    }
+
+    /// Has a job that comes before all others take a whole node until it is cancelled; its number.
+    pub fn submit_urgent(&self, node_number: usize) -> String {
+        let mut sbatch = self.program("sbatch");
+        sbatch.args(["--parsable", "--partition=urgent", "--exclusive"]);
+        sbatch.args(["--chdir=/", "--output=/dev/null", "--wrap=sleep 600"]);
+        sbatch.args(["-w", &node(node_number)]);
+        let printed = sbatch.output().expect("sbatch is installed").stdout;
+        String::from_utf8_lossy(&printed).trim().to_owned()
+    }
+
+    /// Has Slurm kill jobs that use more memory than they asked for, once a second, from now on.
+    pub fn enforce_memory(&mut self) {
+        let conf = self.conf();
+        let text = fs::read_to_string(&conf).expect("it was written");
+        let text = text.replace("jobacct_gather/none", ENFORCING);
+        fs::write(conf, text.replace("CR_CPU", "CR_CPU_Memory")).expect("there is room");
+        for number in 1..=self.nodes.len() {
+            self.kill_daemon(number);
+            self.revive_node(number);
+        }
+        self.kill_controller();
+        self.revive_controller();
+        self.await_idle();
     }
 
     /// How many units run on a node.
@@ -280,8 +318,12 @@ MaxJobCount=20000
 SlurmdTimeout=10
 KillWait=5
 GresTypes=gpu
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 PartitionName=gpu Nodes=ALL MaxTime=INFINITE State=UP
+PartitionName=cheap Nodes=ALL MaxTime=INFINITE State=UP PreemptMode=CANCEL
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
 ",
         next()
     );
@@ -292,6 +334,15 @@ PartitionName=gpu Nodes=ALL MaxTime=INFINITE State=UP
         );
         text.push_str(&line);
     }
+    write_prolog(place);
+    fs::create_dir(place.join("state")).expect("the folder is empty");
+    fs::write(place.join("gres.conf"), GPUS).expect("there is room");
+    fs::write(conf(place), text).expect("there is room");
+}
+
+/// What runs on a node before a job does.
+fn write_prolog(place: &Path) {
+    let shown = place.display();
     let prolog = format!(
         "#!/bin/sh\n[ ! -e {shown}/broken.$SLURMD_NODENAME ] || exit 1\n\
          cat {shown}/env.$SLURMD_NODENAME 2> /dev/null\nexit 0\n"
@@ -301,9 +352,6 @@ PartitionName=gpu Nodes=ALL MaxTime=INFINITE State=UP
     let file = options.open(place.join("prolog"));
     std::io::Write::write_all(&mut file.expect("the folder is empty"), prolog.as_bytes())
         .expect("there is room");
-    fs::create_dir(place.join("state")).expect("the folder is empty");
-    fs::write(place.join("gres.conf"), GPUS).expect("there is room");
-    fs::write(conf(place), text).expect("there is room");
 }
 
 /// Ports that nobody listens on at the moment.

@@ -7,7 +7,9 @@ mod options;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::command::run;
@@ -20,9 +22,18 @@ use options::ONE_PROGRAM;
 /// How many seconds before its time is over a job hears of it.
 const WARNING: u32 = 120;
 
+/// How many seconds may be left of that time when a job hears of it: Slurm is early by up to a minute.
+const TIME_IS_UP: u32 = WARNING + 60;
+
 /// What `squeue` prints of each element of an array: the array's job, its number there, its own job, its name, its
-/// state, its node, the reason.
-const FORMAT: &str = "%F|%K|%A|%j|%T|%N|%r";
+/// state, its node, what is left of its time, the reason.
+const FORMAT: &str = "%F|%K|%A|%j|%T|%N|%L|%r";
+
+/// What Slurm writes to the output of a job that it kills for its memory by itself, and calls failed.
+const TOO_MUCH: &str = "exceeded memory limit";
+
+/// That is at the beginning of an output where usually nothing is.
+const MOST_OUTPUT: u64 = 1 << 16;
 
 #[derive(Debug)]
 pub struct Slurm {
@@ -168,6 +179,15 @@ impl Cluster for Slurm {
     }
 }
 
+/// Whether Slurm says that a unit of the submission in this folder was killed for its memory; its queue does not where no
+/// cgroup holds jobs.
+pub fn was_killed_for_memory(folder: &Path, unit: u32) -> bool {
+    let mut output = Vec::new();
+    let file = File::open(folder.join(format!("job.{unit}.out")));
+    let read = file.and_then(|file| file.take(MOST_OUTPUT).read_to_end(&mut output));
+    read.is_ok() && String::from_utf8_lossy(&output).contains(TOO_MUCH)
+}
+
 /// What a node runs; it stands in no command line.
 fn script(submission: &Submission) -> Result<String, ClusterError> {
     let words = [&submission.program, &submission.folder];
@@ -186,17 +206,25 @@ fn quoted(text: &str) -> String {
 
 /// A unit of ours, with its number in the queue, as a line of `squeue` says it.
 fn seen_in(line: &str, ours: &str) -> Option<(JobNumbers, SeenUnit)> {
-    let mut fields = line.splitn(7, '|');
+    let mut fields = line.splitn(8, '|');
     let (array, element) = (fields.next()?, fields.next()?);
     let (job, name) = (fields.next()?.to_owned(), fields.next()?);
-    let (state, node, reason) = (fields.next()?, fields.next()?, fields.next()?);
+    let (state, node) = (fields.next()?, fields.next()?);
+    let is_at_its_end = seconds(fields.next()?).is_some_and(|left| left <= TIME_IS_UP);
+    let reason = fields.next()?;
     let submission = name.strip_prefix(ours)?.to_owned();
     let unit = element.parse().ok()?;
     let element = format!("{array}_{element}");
     let seen = SeenUnit {
         name: UnitName { submission, unit },
         job: Some(element.clone()),
-        state: state_of(state, reason),
+        state: match state_of(state, reason) {
+            // It obeyed before its time was over.
+            UnitState::Over(UnitOver::Ended) if is_at_its_end => {
+                UnitState::Over(UnitOver::TimedOut)
+            }
+            state => state,
+        },
         node: Some(node.to_owned()).filter(|node| !node.is_empty()),
     };
     let numbers = JobNumbers {
@@ -204,6 +232,17 @@ fn seen_in(line: &str, ours: &str) -> Option<(JobNumbers, SeenUnit)> {
         job: (seen.state == UnitState::Running).then_some(job),
     };
     Some((numbers, seen))
+}
+
+/// A time as Slurm writes it, such as `1-02:03:04` or `3:04`; none if it has no end.
+fn seconds(time: &str) -> Option<u32> {
+    let (days, time) = time.split_once('-').unwrap_or(("0", time));
+    let days: u32 = days.parse().ok()?;
+    let mut seconds: u32 = 0;
+    for field in time.split(':') {
+        seconds = seconds.checked_mul(60)?.checked_add(field.parse().ok()?)?;
+    }
+    days.checked_mul(24 * 60 * 60)?.checked_add(seconds)
 }
 
 fn state_of(state: &str, reason: &str) -> UnitState {
@@ -253,22 +292,22 @@ mod tests {
         let waits = |why: Option<&str>| UnitState::Waiting(why.map(str::to_owned));
         for (line, number, state) in [
             (
-                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING||Resources",
+                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING||10:00|Resources",
                 3,
                 waits(Some("Resources")),
             ),
             (
-                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING||None",
+                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING||10:00|None",
                 3,
                 waits(None),
             ),
             (
-                "12|1|13|pleach-abc-7-0a1b2c3d|RUNNING|n1|None",
+                "12|1|13|pleach-abc-7-0a1b2c3d|RUNNING|n1|2:00|None",
                 1,
                 UnitState::Running,
             ),
             (
-                "12|1|13|pleach-abc-7-0a1b2c3d|COMPLETING|n1|None",
+                "12|1|13|pleach-abc-7-0a1b2c3d|COMPLETING|n1|UNLIMITED|None",
                 1,
                 UnitState::Running,
             ),
@@ -287,18 +326,58 @@ mod tests {
             "OUT_OF_MEMORY",
             "LAUNCH_FAILED",
         ] {
-            let line = format!("12|1|13|pleach-abc-7-0a1b2c3d|{state}|n1|None");
+            let line = format!("12|1|13|pleach-abc-7-0a1b2c3d|{state}|n1|1-00:00:00|None");
             let (_, _, seen) = seen(&line).unwrap();
             assert!(matches!(seen, UnitState::Over(_)), "{line}");
         }
     }
 
     #[test]
+    fn a_job_that_ends_when_its_time_is_up_took_too_long() {
+        let over = |state: &str, left: &str| {
+            let line = format!("12|1|13|pleach-abc-7-0a1b2c3d|{state}|n1|{left}|None");
+            seen(&line).unwrap().2
+        };
+        let took_too_long = UnitState::Over(UnitOver::TimedOut);
+        for left in ["0:00", "1:46", "3:00"] {
+            assert_eq!(over("COMPLETED", left), took_too_long, "{left}");
+        }
+        for left in ["3:01", "1:00:00", "1-00:00:01", "UNLIMITED", "NOT_SET"] {
+            let ended = UnitState::Over(UnitOver::Ended);
+            assert_eq!(over("COMPLETED", left), ended, "{left}");
+        }
+        // Slurm knows of these why they ended.
+        for state in ["PREEMPTED", "CANCELLED", "OUT_OF_MEMORY"] {
+            assert_ne!(over(state, "1:46"), took_too_long, "{state}");
+        }
+    }
+
+    #[test]
+    fn what_slurm_kills_for_its_memory_is_told_from_what_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let killed = |output: &str| {
+            std::fs::write(folder.path().join("job.2.out"), output).unwrap();
+            was_killed_for_memory(folder.path(), 2)
+        };
+        // As Slurm 22.05 writes it.
+        assert!(killed(
+            "slurmstepd-n1: error: StepId=1.batch exceeded memory limit (329990144 > 52428800), being killed
+slurmstepd-n1: error: Exceeded job memory limit
+slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-19T21:48:55 ***
+"
+        ));
+        assert!(!killed(
+            "slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED ***\n"
+        ));
+        assert!(!was_killed_for_memory(folder.path(), 1));
+    }
+
+    #[test]
     fn jobs_of_others_and_lines_of_something_else_are_passed_over() {
         for line in [
             "",
-            "12|3|15|pleach-other-7-0a1b2c3d|PENDING||Resources",
-            "12|N/A|12|pleach-abc-7-0a1b2c3d|PENDING||Resources",
+            "12|3|15|pleach-other-7-0a1b2c3d|PENDING||10:00|Resources",
+            "12|N/A|12|pleach-abc-7-0a1b2c3d|PENDING||10:00|Resources",
             "12|3|15|pleach-abc-7-0a1b2c3d",
             "slurm_load_jobs error: Unable to contact slurm controller",
         ] {

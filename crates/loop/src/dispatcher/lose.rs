@@ -12,7 +12,7 @@ use super::follow::{Arrival, FollowedUnit};
 use super::line::ClusterCall;
 use super::send::ended;
 use super::{Dispatcher, Trouble};
-use crate::cluster::{EndHow, SeenUnit, UnitName, UnitOver, UnitState};
+use crate::cluster::{EndHow, SeenUnit, UnitName, UnitOver, UnitState, was_killed_for_memory};
 use crate::loop_input::LoopInput;
 use crate::spool::{Control, NodePace};
 
@@ -141,6 +141,12 @@ impl Dispatcher {
         let unit = &self.units[position];
         let _ = unit.folder.say(unit.sent.unit, Control::StopAtOnce);
         crash_point(CrashPoint::UnitGivenUp);
+        let unit = &mut self.units[position];
+        if matches!(unit.over, Some(UnitOver::Failed(_)))
+            && was_killed_for_memory(unit.folder.path(), unit.sent.unit)
+        {
+            unit.over = Some(UnitOver::OutOfMemory);
+        }
         let (attempt, run) = self.lost_how(position);
         self.blame_for(position);
         let unit = &mut self.units[position];

@@ -1,6 +1,7 @@
 //! The same batch on a cluster: a real Slurm of two nodes, and processes that stand in for one.
 
 mod cached;
+mod evicted;
 mod killed;
 mod lost;
 mod nodes;
@@ -251,6 +252,13 @@ fn six_at_work(cluster: &SlurmCluster) -> (Scene, Running) {
     (scene, run)
 }
 
+/// In the gate, has Slurm know at once what it takes half a minute to find out by itself.
+fn hurry(cluster: &SlurmCluster, node: usize) {
+    if gate_or_night(true, false) {
+        cluster.give_up_node(node);
+    }
+}
+
 /// Checks that all six are merged, two of them after they were lost with their node, and that none has failed.
 #[track_caller]
 fn check_two_were_lost(told: &Story) {
@@ -268,6 +276,7 @@ fn what_a_node_brings_that_comes_back_late_is_refused_and_what_runs_there_ends()
         let mut cluster = SlurmCluster::start(2);
         let (scene, run) = six_at_work(&cluster);
         let frozen = cluster.freeze_node(2);
+        hurry(&cluster, 2);
         fs::write(scene.repo.beside("go"), "").unwrap();
         check_two_were_lost(&run.story());
         let before = scene.repo.git(&["rev-parse", "pleach/batch-1"]);

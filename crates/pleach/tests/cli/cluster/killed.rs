@@ -118,16 +118,16 @@ fn on_slurm_as_well_and_nothing_is_left_in_its_queue() {
 
 #[test]
 fn an_owner_that_dies_at_any_step_loses_nothing_and_does_nothing_twice() {
-    check_steps("owner", OF_OWNER.into(), owner_dies_at);
+    check_steps("owner", &OF_OWNER, owner_dies_at);
 }
 
 #[test]
 fn a_node_that_dies_at_any_step_loses_nothing_but_its_own_time() {
-    check_steps("node", OF_NODE.into(), node_dies_at);
+    check_steps("node", &OF_NODE, node_dies_at);
 }
 
 /// Tries all steps at once, or one after the other where it counts how long each takes.
-fn check_steps(whose: &str, steps: Vec<CrashPoint>, dies_at: fn(CrashPoint) -> Duration) {
+fn check_steps(whose: &str, steps: &[CrashPoint], dies_at: fn(CrashPoint) -> Duration) {
     let each = |step: &CrashPoint| (dies_at(*step), *step);
     let took: Vec<_> = if gate_or_night(false, true) {
         steps.iter().map(each).collect()

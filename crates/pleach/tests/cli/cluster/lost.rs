@@ -27,14 +27,14 @@ fn await_snapshots(scene: &Scene, units: usize) {
 }
 
 /// What a file held in the last state of the first attempt on the first task.
-fn kept(scene: &Scene, file: &str) -> String {
+pub(super) fn kept(scene: &Scene, file: &str) -> String {
     let store = format!("--git-dir={}", scene.store().display());
     let name = format!("refs/pleach/keep/batch-1/task-1/attempt-1:{file}");
     scene.repo.git(&[&store, "show", &name])
 }
 
 /// One task that leaves something half done at its first attempt, and does not end.
-fn half_done(how: &str) -> Scene {
+pub(super) fn half_done(how: &str) -> Scene {
     let shell =
         format!("echo half > half; [ $PLEACH_ATTEMPT != 1 ] || {{ {how}; }}; echo x > file");
     Scene::of("1", ON_CLUSTER, &shell)
@@ -91,7 +91,7 @@ fn a_unit_whose_machine_is_taken_from_it_keeps_its_work_and_is_done_again() {
 }
 
 /// Whether the agent of the only unit has written what it writes first.
-fn is_at_work(scene: &Scene) -> bool {
+pub(super) fn is_at_work(scene: &Scene) -> bool {
     fn holds(folder: &Path, name: &str) -> bool {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut paths = entries.map(|entry| entry.path());
@@ -162,6 +162,7 @@ fn units_of_a_node_that_loses_its_power_are_done_again_on_another_and_nothing_ol
         assert_eq!(cluster.running_on(1), 4);
         let killed = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
         cluster.kill_node(1);
+        super::hurry(&cluster, 1);
         fs::write(scene.repo.beside("go"), "").unwrap();
         let told = run.story();
         told.check(0, "1:merged 2:merged 3:merged 4:merged 5:merged 6:merged");
