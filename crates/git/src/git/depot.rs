@@ -140,18 +140,26 @@ impl Store {
     }
 
     /// Takes in what a bundle holds, checked, and keeps it under the same names; tells what that is.
-    pub fn take_bundle(&self, file: &Path) -> Result<Vec<(String, CommitId)>, StoreError> {
+    ///
+    /// It may have these names alone, and numbers behind them: no checksum holds for its head.
+    pub fn take_bundle(
+        &self,
+        file: &Path,
+        names: &[&str],
+    ) -> Result<Vec<(String, CommitId)>, StoreError> {
         let head = BundleHead::read(file).map_err(StoreError::io("read", file))?;
         if !head.needs.iter().all(|commit| self.has_commit(commit)) {
             let missing = io::Error::other("it builds on what is not here");
             return Err(StoreError::io("take in", file)(missing));
         }
         let taken = head.names.iter().map(|(commit, name)| {
-            let short = [KEPT, LIVE].iter().find_map(|at| name.strip_prefix(at));
-            Some((short?.to_owned(), commit.clone(), name))
+            let short = [KEPT, LIVE].iter().find_map(|at| name.strip_prefix(at))?;
+            let is_wanted = names.iter().any(|wanted| is_numbered(short, wanted));
+            is_wanted.then(|| (short.to_owned(), commit.clone(), name))
         });
         let foreign = || io::Error::other("it brings what was not asked for");
         let taken: Option<Vec<_>> = taken.collect();
+        let taken = taken.filter(|taken| !taken.is_empty());
         let taken = taken.ok_or_else(|| StoreError::io("take in", file)(foreign()))?;
         let is_unpacked = self.unpack(file, &head)?;
         if !is_unpacked {
@@ -205,4 +213,11 @@ impl Store {
         self.clear_lock_of(&name)?;
         Ok(self.swap_ref(&name, commit, seen.as_ref())?)
     }
+}
+
+/// Whether a name is that one, or one beside it.
+fn is_numbered(name: &str, wanted: &str) -> bool {
+    let behind = name.strip_prefix(wanted);
+    let number = behind.and_then(|behind| behind.strip_prefix('-'));
+    behind == Some("") || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }

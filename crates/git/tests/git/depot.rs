@@ -1,14 +1,14 @@
 //! A project on another machine: a store that borrows, and what comes back from it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pleach_git::capture::{
     CaptureOptions, Captured, LiveBundles, capture, keep_captured, keep_last_state,
 };
-use pleach_git::git::{CommitId, Git, Store};
+use pleach_git::git::{CommitId, Git, Store, StoreError};
 use pleach_git::worktree::{Worktree, WorktreeSpec};
-use pleach_testkit::TestRepo;
+use pleach_testkit::{TestRepo, gate_or_night};
 
 /// A project here, and a store of it elsewhere.
 struct Scene {
@@ -76,6 +76,23 @@ impl Scene {
         file
     }
 
+    /// What somebody has made so far elsewhere, in a file, and as a commit.
+    fn made_so_far(&self) -> (PathBuf, CommitId) {
+        let worktree = self.worktree();
+        let branch = worktree.branch().to_owned();
+        let mut live = LiveBundles::new(&self.there, branch, KEPT_AS.into(), Vec::new());
+        let file = self.repo.beside("live.bundle");
+        fs::write(worktree.path().join("new"), "half\n").unwrap();
+        assert!(live.write(&file).unwrap());
+        let name = format!("refs/pleach/live/{KEPT_AS}");
+        let commit = self.there.ref_commit(&name).unwrap();
+        (file, commit.unwrap())
+    }
+
+    fn take(&self, bundle: &Path) -> Result<Vec<(String, CommitId)>, StoreError> {
+        self.store.take_bundle(bundle, &[KEPT_AS])
+    }
+
     /// How many packs the store here has.
     fn packs(&self) -> u32 {
         let printed = self.store.call().args(["count-objects", "-v"]).output();
@@ -97,13 +114,13 @@ fn work_that_was_made_elsewhere_comes_back_under_its_name() {
     let commit = scene.work();
     assert!(!scene.store.has_commit(&commit));
     let bundle = scene.bundle();
-    scene.store.take_bundle(&bundle).unwrap();
+    scene.take(&bundle).unwrap();
     assert_eq!(scene.kept().as_ref(), Some(&commit));
     let listed = scene.store.call().arg("for-each-ref");
     let listed = listed.arg("refs/pleach/brought/").output().unwrap();
     assert!(listed.is_empty(), "{}", String::from_utf8_lossy(&listed));
     // Whoever was interrupted takes it in once more.
-    scene.store.take_bundle(&bundle).unwrap();
+    scene.take(&bundle).unwrap();
     assert_eq!(scene.kept(), Some(commit));
 }
 
@@ -113,7 +130,7 @@ fn little_work_leaves_no_pack_and_much_leaves_one() {
         let scene = Scene::new();
         let before = scene.packs();
         let commit = scene.work_of(files);
-        scene.store.take_bundle(&scene.bundle()).unwrap();
+        scene.take(&scene.bundle()).unwrap();
         assert_eq!(scene.kept(), Some(commit), "{files}");
         assert_eq!(scene.packs(), before + more_packs, "{files}");
     }
@@ -139,26 +156,78 @@ fn where_nothing_was_kept_there_is_no_bundle() {
     assert!(!file.exists());
 }
 
+/// Every part of a bundle, and every one of its bytes changed; at night each of its bits. The gate looks at all that
+/// stands before the objects, and at some of these.
+fn damaged(whole: &[u8]) -> Vec<Vec<u8>> {
+    let head = whole.windows(6).position(|at| at == b"\n\nPACK").unwrap() + 6;
+    let is_tried = |place: &usize| gate_or_night(*place < head || place.is_multiple_of(32), true);
+    let torn = (0..whole.len()).filter(|length| gate_or_night(length.is_multiple_of(32), true));
+    let torn = torn.map(|length| whole[..length].to_vec());
+    let bits = |place: usize| gate_or_night(place % 8..place % 8 + 1, 0..8);
+    let places = (0..whole.len()).filter(is_tried);
+    let flips = places.flat_map(|place| bits(place).map(move |bit| (place, bit)));
+    let flipped = flips.map(|(place, bit)| {
+        let mut changed = whole.to_vec();
+        changed[place] ^= 1 << bit;
+        changed
+    });
+    torn.chain(flipped).collect()
+}
+
+/// Checks that no damage to a bundle makes anything else of it: it is refused, or what it says does not matter.
+#[track_caller]
+fn check_damaged(scene: &Scene, bundle: &Path, commit: &CommitId) {
+    let names = || {
+        let list = ["for-each-ref", "--format=%(objectname) %(refname)"];
+        let printed = scene.store.call().args(list).output().unwrap();
+        String::from_utf8(printed).unwrap()
+    };
+    let before = names();
+    let whole = fs::read(bundle).unwrap();
+    let (mut refused, mut harmless) = (0, 0);
+    for damaged in damaged(&whole) {
+        fs::write(bundle, &damaged).unwrap();
+        let shown = String::from_utf8_lossy(&damaged);
+        match scene.take(bundle) {
+            Err(_) => refused += 1,
+            Ok(brought) => {
+                harmless += 1;
+                assert_eq!(brought, [(KEPT_AS.to_owned(), commit.clone())], "{shown}");
+                assert_eq!(scene.kept().as_ref(), Some(commit), "{shown}");
+                let drop = ["update-ref", "-d", &format!("refs/pleach/keep/{KEPT_AS}")];
+                scene.store.call().args(drop).output().unwrap();
+            }
+        }
+        assert_eq!(names(), before, "{shown}");
+    }
+    // Only the subject of the commit that it builds on may be another.
+    assert!(harmless * 4 < refused, "{harmless} of {refused}");
+}
+
 #[test]
-fn a_bundle_that_is_torn_or_changed_is_refused_and_leaves_no_name() {
+fn a_bundle_of_work_that_is_torn_or_changed_is_never_taken_for_something_else() {
+    let scene = Scene::new();
+    let commit = scene.work();
+    check_damaged(&scene, &scene.bundle(), &commit);
+}
+
+#[test]
+fn names_that_are_somebody_elses_are_not_taken_in() {
     let scene = Scene::new();
     scene.work();
     let bundle = scene.bundle();
-    let whole = fs::read(&bundle).unwrap();
-    let check = |damaged: &[u8]| {
-        fs::write(&bundle, damaged).unwrap();
-        let taken = scene.store.take_bundle(&bundle);
-        assert!(taken.is_err(), "{}", String::from_utf8_lossy(damaged));
+    let others = ["batch-1/task-a/attempt-10", "batch-1/task-a/attempt-1-2"];
+    for name in others.iter().chain(&["batch-1/task-a"]) {
+        assert!(scene.store.take_bundle(&bundle, &[name]).is_err(), "{name}");
         assert_eq!(scene.kept(), None);
-    };
-    for length in [0, 1, whole.len() / 2, whole.len() - 1] {
-        check(&whole[..length]);
     }
-    for place in (0..whole.len()).step_by(whole.len() / 8) {
-        let mut flipped = whole.clone();
-        flipped[place] ^= 0x10;
-        check(&flipped);
-    }
+}
+
+#[test]
+fn a_bundle_of_what_was_made_so_far_that_is_torn_or_changed_is_never_taken_for_something_else() {
+    let scene = Scene::new();
+    let (file, commit) = scene.made_so_far();
+    check_damaged(&scene, &file, &commit);
 }
 
 #[test]
@@ -182,7 +251,7 @@ fn what_an_agent_has_made_so_far_is_written_when_it_is_news_and_kept_where_it_is
     // Nobody keeps it there, so it does not come back with the work as well.
     let work = scene.repo.beside("work.bundle");
     assert!(!scene.there.bundle(&work, &scene.basis).unwrap());
-    let brought = scene.store.take_bundle(&file).unwrap();
+    let brought = scene.take(&file).unwrap();
     let kept = scene.kept().unwrap();
     assert_eq!(brought, [(KEPT_AS.to_owned(), kept.clone())]);
     let text = |path| scene.store.read_file_at(&kept, path).unwrap();
@@ -206,7 +275,7 @@ fn a_worktree_is_brought_to_where_one_elsewhere_was_left() {
     let commit = kept.commit().unwrap().clone();
     worktree.remove(&scene.there, &kept).unwrap();
     let bundle = scene.bundle();
-    scene.store.take_bundle(&bundle).unwrap();
+    scene.take(&bundle).unwrap();
 
     let depot = scene.repo.beside("share/depot.git");
     let both = [scene.basis.clone(), commit.clone()];

@@ -34,7 +34,7 @@ impl Dispatcher {
         // One that was being written when its machine failed is refused.
         let mut bundles = unit.place().bundles().into_iter();
         bundles.find_map(|bundle| {
-            let brought = self.context.store.take_bundle(&bundle).ok()?;
+            let brought = self.context.take_bundle(attempt, &bundle).ok()?;
             let mut brought = brought.into_iter();
             let (_, commit) = brought.find(|(name, _)| *name == keep_as)?;
             Some(commit)

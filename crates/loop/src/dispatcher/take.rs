@@ -1,11 +1,12 @@
 //! Takes what a unit brings: its work into the store, checked, and its word to the loop.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use pleach_domain::batch::AttemptEnding;
-use pleach_git::git::CommitId;
+use pleach_git::git::{CommitId, StoreError};
 use pleach_log::database::SubmittedUnit;
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::pace::paced;
@@ -163,8 +164,8 @@ impl AttemptContext {
             let why = "its result is of another sending".to_owned();
             return Err(NotTaken::Never(why));
         }
-        if result.has_bundle {
-            let taken = self.store.take_bundle(&place.bundle());
+        if let (true, UnitWork::Attempt(attempt)) = (result.has_bundle, work) {
+            let taken = self.take_bundle(attempt, &place.bundle());
             taken.map_err(|error| not_yet("take its work in", with_causes(&error)))?;
             crash_point(CrashPoint::WorkFetched);
         }
@@ -196,6 +197,17 @@ impl AttemptContext {
             let node = result.node;
             Brought::Ended { input, node }
         })
+    }
+
+    /// Takes in what an attempt kept on its node: under its own names, and under no others.
+    pub(super) fn take_bundle(
+        &self,
+        attempt: &Attempt,
+        file: &Path,
+    ) -> Result<Vec<(String, CommitId)>, StoreError> {
+        let keep_as = self.keep_name(&attempt.segment, attempt.number);
+        let names = [keep_as.as_str(), &attempt.branch];
+        self.store.take_bundle(file, &names)
     }
 
     /// What it says it made is here, and comes after what it began with.
