@@ -150,7 +150,7 @@ fn take_secrets(
 ) -> io::Result<UnitSecrets> {
     match head.secrets {
         SecretsRoute::Nothing => Ok(UnitSecrets::default()),
-        SecretsRoute::File => UnitSecrets::parse(&submission.take_secrets(order.unit)?),
+        SecretsRoute::File => UnitSecrets::parse(submission.take_secrets(order.unit)?.as_bytes()),
         SecretsRoute::Channel => {
             let listener = SecretsListener::open(&order.fence)?;
             place.beat(&Heartbeat {

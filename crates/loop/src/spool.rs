@@ -115,15 +115,16 @@ impl SubmissionFolder {
     /// Lays down what a unit is to get and nobody else is to see.
     pub(crate) fn put_secrets(&self, unit: u32, text: &str) -> io::Result<()> {
         private_dir(&self.0)?;
-        put(&self.secrets(unit), text.as_bytes())
+        put(&self.secrets(unit), seal(text).as_bytes())
     }
 
     /// Takes it away, and returns it.
-    pub(crate) fn take_secrets(&self, unit: u32) -> io::Result<Vec<u8>> {
+    pub(crate) fn take_secrets(&self, unit: u32) -> io::Result<String> {
         let place = self.secrets(unit);
         let text = read(&place)?;
         fs::remove_file(&place)?;
-        Ok(text)
+        let text = unseal(&text).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(text.to_owned())
     }
 
     fn secrets(&self, unit: u32) -> PathBuf {
