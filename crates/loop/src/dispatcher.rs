@@ -45,7 +45,7 @@ pub(crate) use send::harmless_variables;
 /// How often the folders of submissions are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The folders are looked at less often the more units there are: so long for each.
+/// The folders are looked at less often the more units run: so long for each.
 const TICK_OF_EACH: Duration = Duration::from_millis(10);
 
 /// What is sent out within this time goes out at once.
@@ -241,9 +241,7 @@ impl Dispatcher {
         self.ask_how_much();
         loop {
             let mut outgoing = Vec::new();
-            let count = u32::try_from(self.units.len()).unwrap_or(u32::MAX);
-            let tick = TICK.max(TICK_OF_EACH.saturating_mul(count));
-            let tick = Instant::now() + paced(tick);
+            let tick = Instant::now() + paced(self.tick());
             let mut due = tick;
             loop {
                 let wait = due.saturating_duration_since(Instant::now());
@@ -283,6 +281,13 @@ impl Dispatcher {
             self.send_again();
             self.look();
         }
+    }
+
+    /// How long until the folders are looked at again; what waits is listed with the rest of its submission.
+    fn tick(&self) -> Duration {
+        let running = self.units.iter().filter(|unit| !unit.is_waiting());
+        let count = u32::try_from(running.count()).unwrap_or(u32::MAX);
+        TICK.max(TICK_OF_EACH.saturating_mul(count))
     }
 
     fn hear(&mut self, answer: ClusterAnswer) {

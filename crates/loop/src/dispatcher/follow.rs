@@ -12,9 +12,10 @@ use pleach_log::batch_paths::{attempt_folder, probe_folder};
 use pleach_log::database::SubmittedUnit;
 use pleach_system::state_folder::private_folder;
 
+use super::line::ClusterCall;
 use super::{Dispatcher, Trouble};
 use crate::attempt::AttemptContext;
-use crate::cluster::{UnitName, UnitOver};
+use crate::cluster::{EndHow, UnitName, UnitOver};
 use crate::executor::LoopHandle;
 use crate::loop_input::LoopInput;
 use crate::spool::{Control, Heartbeat, NodePhase, SubmissionFolder, UnitFolder, UnitWork};
@@ -321,10 +322,19 @@ impl Dispatcher {
             let folder = &self.units[of_submission[0].0].folder;
             // Said again next time if it does not get there.
             if folder.say_all(&words).is_ok() {
-                for (unit, wanted) in of_submission {
-                    self.units[*unit].said = *wanted;
+                let mut stopped = Vec::new();
+                for (position, wanted) in of_submission {
+                    let unit = &mut self.units[*position];
+                    unit.said = *wanted;
+                    if *wanted == Control::Stop && unit.is_waiting() {
+                        stopped.push(unit.name());
+                    }
                 }
                 self.wants_a_look = true;
+                if !stopped.is_empty() {
+                    // Whatever the queue shows only later is taken out when it does.
+                    self.call(ClusterCall::End(stopped, EndHow::IfItWaits));
+                }
             }
         }
         self.drop_what_was_never_sent();

@@ -1,7 +1,8 @@
 //! The dispatcher in one process, where units come to their end at the same moment.
 
 use std::path::Path;
-use std::sync::mpsc::channel;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use pleach_domain::batch::AttemptEnding;
@@ -9,10 +10,11 @@ use pleach_engine::batch_record::UnitSizes;
 use pleach_log::database::SubmittedUnit;
 
 use super::follow::FollowedUnit;
+use super::line::ClusterCall;
 use super::send::{SendingStep, UnsentSubmission};
-use super::{ClusterPlace, Dispatcher};
-use crate::attempt::Attempt;
-use crate::cluster::UnitOver;
+use super::{ClusterPlace, Dispatcher, TICK, TICK_OF_EACH};
+use crate::attempt::{Attempt, AttemptContext};
+use crate::cluster::{EndHow, UnitOver};
 use crate::executor::LoopHandle;
 use crate::loop_input::LoopInput;
 use crate::spool::{Heartbeat, LogLengths, NodePace, NodePhase, SubmissionFolder, UnitWork};
@@ -53,6 +55,69 @@ fn unit(submission: &str, (attempt, handle): (Attempt, LoopHandle), home: &Path)
     FollowedUnit::new(work, handle, sent, folder)
 }
 
+/// What a unit says that runs.
+fn heartbeat() -> Heartbeat {
+    Heartbeat {
+        beat: 1,
+        fence: "3".to_owned(),
+        phase: NodePhase::Working,
+        node: "n2".to_owned(),
+        logs: LogLengths::new(),
+        live: 0,
+    }
+}
+
+/// One without a thread, and what it calls for from its cluster.
+fn dispatcher(
+    place: &ClusterPlace,
+    context: Arc<AttemptContext>,
+) -> (Dispatcher, Receiver<ClusterCall>) {
+    let (cluster, calls) = channel();
+    let place = (place.clone(), UnitSizes::default());
+    let dispatcher = Dispatcher::new(("slurm", cluster), place, context, channel());
+    (dispatcher, calls)
+}
+
+#[test]
+fn what_waits_and_is_cancelled_leaves_the_queue_before_that_is_looked_at() {
+    let begun = begin("max_parallel = 2", "1, 2");
+    let place = place(&begun.repo.beside("share"));
+    let (mut dispatcher, calls) = dispatcher(&place, begun.context);
+    let attempts = ["waiting", "running"].into_iter().zip(begun.attempts);
+    dispatcher.units = attempts
+        .map(|(name, of)| unit(name, of, &place.home))
+        .collect();
+    dispatcher.units[1].heartbeat = Some(heartbeat());
+    for unit in &dispatcher.units {
+        std::fs::create_dir_all(unit.folder.path()).unwrap();
+        std::fs::write(unit.folder.path().join("control"), "g").unwrap();
+        unit.handle.cancel.cancel();
+    }
+
+    dispatcher.pass_on();
+
+    let waiting = dispatcher.units[0].name();
+    let called: Vec<ClusterCall> = calls.try_iter().collect();
+    let [ClusterCall::End(names, EndHow::IfItWaits)] = &called[..] else {
+        panic!("{called:?}");
+    };
+    assert_eq!(names, &[waiting]);
+}
+
+#[test]
+fn those_that_wait_make_nobody_wait_who_runs() {
+    let begun = begin("max_parallel = 1", "1");
+    let place = place(&begun.repo.beside("share"));
+    let (mut dispatcher, _calls) = dispatcher(&place, begun.context);
+    let many = (0..500).map(|_| unit("waiting", begun.attempts[0].clone(), &place.home));
+    dispatcher.units = many.collect();
+    assert_eq!(dispatcher.tick(), TICK);
+    for unit in &mut dispatcher.units {
+        unit.heartbeat = Some(heartbeat());
+    }
+    assert_eq!(dispatcher.tick(), 500 * TICK_OF_EACH);
+}
+
 /// The first unit is not sent yet, the second one is lost on a machine that is avoided from then on, the third runs
 /// elsewhere.
 #[test]
@@ -60,13 +125,7 @@ fn what_is_taken_back_from_a_machine_leaves_alone_what_runs_elsewhere() {
     let begun = begin("max_parallel = 3", "1, 2, 3");
     let share = begun.repo.beside("share");
     let place = place(&share);
-    let (cluster, _calls) = channel();
-    let mut dispatcher = Dispatcher::new(
-        ("slurm", cluster),
-        (place.clone(), UnitSizes::default()),
-        begun.context,
-        channel(),
-    );
+    let (mut dispatcher, _calls) = dispatcher(&place, begun.context);
     let names = ["unsent", "lost", "running"];
     let attempts = begun.attempts.into_iter();
     let units = names.into_iter().zip(attempts);
@@ -81,14 +140,7 @@ fn what_is_taken_back_from_a_machine_leaves_alone_what_runs_elsewhere() {
     lost.over = Some(UnitOver::Failed("it broke".to_owned()));
     lost.gone_at = now.checked_sub(LONG);
     let handle = lost.handle.clone();
-    dispatcher.units[2].heartbeat = Some(Heartbeat {
-        beat: 1,
-        fence: "3".to_owned(),
-        phase: NodePhase::Working,
-        node: "n2".to_owned(),
-        logs: LogLengths::new(),
-        live: 0,
-    });
+    dispatcher.units[2].heartbeat = Some(heartbeat());
     dispatcher.blame("n1", "it broke", &handle);
 
     dispatcher.give_up_what_is_gone();

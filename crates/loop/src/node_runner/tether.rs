@@ -26,6 +26,9 @@ const ROLES: [&str; 3] = ["setup", "agent", "validate"];
 /// How often logs are looked at from one beat to the next: whoever follows one sees a line within seconds.
 const LOOKS_PER_BEAT: u32 = 5;
 
+/// The owner's word is read at each such look: whoever cancels a batch hears within the time that agents have.
+const LOOKS_PER_WORD: u32 = 2;
+
 /// How long what runs may take to end after the lease, before this process goes and takes it along.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
@@ -52,9 +55,10 @@ struct OwnerLink {
     snapshot: LastSnapshot,
     /// When the owner was last heard.
     beaten: Duration,
+    looks: u32,
 }
 
-/// Whether the owner's word was read.
+/// Whether the owner's word was read after a beat.
 enum Contact {
     Made,
     NotDue,
@@ -79,6 +83,7 @@ impl Tether {
             },
             snapshot: Arc::clone(snapshot),
             beaten: Duration::ZERO,
+            looks: 0,
         };
         link.beat()?;
         link.heartbeat.phase = NodePhase::Working;
@@ -142,10 +147,23 @@ impl OwnerLink {
         if is_due || self.heartbeat.logs != before {
             self.beat()?;
         }
-        if !is_due {
+        self.looks = self.looks.wrapping_add(1);
+        if is_due {
+            self.beaten = since_boot();
+        } else if !self.looks.is_multiple_of(LOOKS_PER_WORD) {
             return Ok(Contact::NotDue);
         }
-        self.beaten = since_boot();
+        self.hear()?;
+        // The owner counts beats alone.
+        Ok(if is_due {
+            Contact::Made
+        } else {
+            Contact::NotDue
+        })
+    }
+
+    /// Does what the owner wants.
+    fn hear(&self) -> io::Result<()> {
         match self.submission.heard(self.unit) {
             Ok(Control::Go) => {}
             Ok(Control::Stop) => self.cancel.cancel(),
@@ -157,7 +175,7 @@ impl OwnerLink {
             }
             Err(error) => return Err(error),
         }
-        Ok(Contact::Made)
+        Ok(())
     }
 
     fn beat(&mut self) -> io::Result<()> {
