@@ -85,7 +85,7 @@ fn passed(part: impl FnOnce() -> Result<(), String>) -> Result<Night, String> {
 fn thorough() -> Result<(), String> {
     board::build()?;
     let mut tests = all_tests()?;
-    let elsewhere = "test(/^(real_agents|more_agents|weave_like_git|cluster)::/)";
+    let elsewhere = "test(/^(real_agents|more_agents|weave_like_git|cluster\\w*)::/)";
     tests.args(["--filterset", &format!("not {elsewhere}")]);
     tests.args(["--profile", "nightly"]);
     step_in_memory(tests.env("PLEACH_THOROUGH", "1"))
@@ -98,7 +98,7 @@ pub(crate) fn clusters() -> Result<(), String> {
     let mut tests = all_tests()?;
     // One cluster at a time: what a test expects within seconds has the machine to itself.
     tests.args(["--test-threads", "1", "--profile", "nightly"]);
-    tests.args(["--filterset", "test(/^cluster::/)"]);
+    tests.args(["--filterset", "test(/^cluster\\w*::/)"]);
     tests.args(["--success-output", "immediate"]);
     tests.env("PLEACH_THOROUGH", "1").stderr(Stdio::piped());
     let failed = |error: std::io::Error| format!("the tests of clusters: {error}");

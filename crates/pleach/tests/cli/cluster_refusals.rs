@@ -8,6 +8,7 @@ use pleach_system::stand_in::STAND_IN;
 use pleach_testkit::SlurmCluster;
 use serde_json::Value;
 
+use crate::cluster::tell;
 use crate::scene::Scene;
 use crate::{Answer, Place};
 
@@ -52,6 +53,11 @@ fn a_state_folder_on_a_network_file_system_is_refused_and_nothing_is_made() {
     assert!(!scene.state().exists());
     assert!(!scene.repo.beside("share").exists());
     assert_eq!(files_below(scene.repo.path()), before);
+    let code = error["code"].as_str().unwrap();
+    tell(
+        22,
+        &format!("exit {} with {code} and a hint, nothing made", answer.code),
+    );
 }
 
 fn files_below(folder: &Path) -> Vec<String> {

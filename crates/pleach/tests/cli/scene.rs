@@ -236,15 +236,15 @@ impl Running {
         }
     }
 
-    /// Waits until it tells something with that word in it.
+    /// Waits until it tells something with that word in it, and returns that.
     #[track_caller]
-    pub(crate) fn wait_for(&mut self, word: &str) {
+    pub(crate) fn wait_for(&mut self, word: &str) -> String {
         loop {
             let line = self.lines.recv_timeout(SOON);
             let line = line.unwrap_or_else(|why| panic!("no {word}: {why}: {}", self.heard));
             self.hear(&line);
             if line.contains(word) {
-                return;
+                return line;
             }
         }
     }

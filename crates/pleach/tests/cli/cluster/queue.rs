@@ -1,20 +1,14 @@
-//! A queue that says one thing and does another, takes back what waits, or does not answer for a while.
+//! A queue that says one thing and does another, or does not answer for a while.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pleach_testkit::{SlurmCluster, gate_or_night};
 
 use super::{Behind, ON_CLUSTER, check_tidy, submissions};
 use crate::scene::{Running, Scene};
-
-/// What is expected of a cancel beyond the time that agents have to end.
-const ANSWER: Duration = Duration::from_secs(5);
-
-/// How long agents have.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// Ways in which `sbatch` does not do what it says; `REAL` is the one of Slurm, and `TEXT` its input.
 const LIES: [&str; 3] = [
@@ -39,7 +33,7 @@ fn stand_before(scene: &Scene, name: &str, script: &str) -> String {
     format!("{}:{path}", folder.display())
 }
 
-fn tasks(count: usize) -> String {
+pub(super) fn tasks(count: usize) -> String {
     let tasks: Vec<String> = (1..=count).map(|task| task.to_string()).collect();
     tasks.join(", ")
 }
@@ -95,46 +89,6 @@ fn what_came_to_its_end_before_anybody_looked_is_taken() {
     let one_each: Vec<String> = (1..=8).map(|task| format!("{task}:1")).collect();
     assert_eq!(told.attempts(), one_each.join(" "), "{}", told.notes());
     check_tidy(&scene);
-}
-
-#[test]
-fn a_cancelled_batch_leaves_nothing_in_the_queue_and_keeps_what_ran() {
-    let waiting = gate_or_night(50, 500);
-    let cluster = SlurmCluster::start(2);
-    let settings = format!(
-        "max_parallel = {0}\ncluster.most = {0}\n{ON_CLUSTER}",
-        waiting + 8
-    );
-    let shell = "echo half > half-$PLEACH_TASK; echo x >> 'BESIDE/began'; case $PLEACH_TASK in \
-                 1) trap '' TERM; while :; do sleep 600; done;; \
-                 2) setsid sleep 600 & setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600;; \
-                 *) sleep 600;; esac";
-    let scene = Scene::of(&tasks(waiting + 8), &settings, shell);
-    let mut run = Behind::Slurm(&cluster).start(&scene);
-    for _ in 0..8 {
-        run.wait_for("batch:task:placed");
-    }
-    super::await_that("eight agents are at work", || {
-        scene.trace("began").len() == 15
-    });
-    let asked = Instant::now();
-    let mut cancel = crate::command(scene.repo.path(), &scene.home(), &["cancel", "1"]);
-    assert!(cancel.output().unwrap().status.success());
-    let took = asked.elapsed();
-    let told = run.story();
-    assert_eq!(told.status(), "cancelled", "{}", told.err);
-    assert!(took < GRACE + ANSWER, "{took:?}");
-    assert_eq!(cluster.queue(), Vec::<String>::new());
-    check_tidy(&scene);
-    scene.check_nobody_is_left();
-    let store = format!("--git-dir={}", scene.store().display());
-    let kept = ["for-each-ref", "refs/pleach/keep/"];
-    let kept = scene.repo.git(&[&store, kept[0], kept[1]]);
-    assert_eq!(kept.lines().count(), 8, "{kept}");
-    super::tell(
-        7,
-        &format!("8 running and {waiting} waiting, answered after {took:.1?}"),
-    );
 }
 
 /// How the controller goes and comes back.
