@@ -46,6 +46,23 @@ fn folders(scene: &Scene) -> (PathBuf, PathBuf) {
     (paths.remove(0), project)
 }
 
+/// A batch whose first agent is at work on a node; agents wait at a gate.
+fn at_work(tasks: &str, shell: &str) -> (Scene, Running) {
+    let scene = Scene::of(tasks, ON_CLUSTER, shell);
+    make_pipe(&scene.repo.beside("gate"));
+    let mut run = Behind::StandIn.start(&scene);
+    run.wait_for("batch:task:placed");
+    (scene, run)
+}
+
+/// Lets an agent through the gate.
+fn let_go(scene: &Scene) {
+    let gate = fs::File::options()
+        .write(true)
+        .open(scene.repo.beside("gate"));
+    drop(gate.unwrap());
+}
+
 #[test]
 fn what_nobody_needs_on_a_share_goes_and_what_others_need_stays() {
     let scene = Scene::of("1", ON_CLUSTER, "echo x > file");
@@ -82,31 +99,21 @@ fn what_nobody_needs_on_a_share_goes_and_what_others_need_stays() {
 
 #[test]
 fn what_a_batch_that_is_interrupted_needs_stays_and_it_goes_on() {
-    let shell = "read line < 'BESIDE/gate'; echo $PLEACH_TASK > file";
-    let scene = Scene::of("1", ON_CLUSTER, shell);
-    let gate = scene.repo.beside("gate");
-    make_pipe(&gate);
-    let mut run = Behind::StandIn.start(&scene);
-    run.wait_for("batch:task:placed");
+    let (scene, run) = at_work("1", "read line < 'BESIDE/gate'; echo $PLEACH_TASK > file");
     run.signal(Signal::KILL);
     drop(run);
     let cleared = gc(&scene, &["--keep", "1ms"]);
     assert_eq!(removed(&scene, &cleared), Vec::<PathBuf>::new());
     assert_eq!(submissions(&scene).len(), 1);
     let again = Running::start(&mut Behind::StandIn.run(&scene, &["resume", "1"]));
-    drop(fs::File::options().write(true).open(&gate).unwrap());
+    let_go(&scene);
     again.story().check(0, "1:merged");
     check_tidy(&scene);
 }
 
 #[test]
 fn status_on_another_machine_says_where_a_batch_was_started() {
-    let shell = "read line < 'BESIDE/gate'; echo $PLEACH_TASK > file";
-    let scene = Scene::of("1", ON_CLUSTER, shell);
-    let gate = scene.repo.beside("gate");
-    make_pipe(&gate);
-    let mut run = Behind::StandIn.start(&scene);
-    run.wait_for("batch:task:placed");
+    let (scene, run) = at_work("1", "read line < 'BESIDE/gate'; echo $PLEACH_TASK > file");
     // Its own state is on a disk of its own.
     let elsewhere = scene.repo.beside("another-home");
     let status = crate::pleach(scene.repo.path(), &elsewhere, &["status"]);
@@ -119,7 +126,7 @@ fn status_on_another_machine_says_where_a_batch_was_started() {
     );
     let here = crate::pleach(scene.repo.path(), &scene.home(), &["status"]);
     assert!(!here.err.contains("was started on"), "{}", here.err);
-    drop(fs::File::options().write(true).open(&gate).unwrap());
+    let_go(&scene);
     run.story().check(0, "1:merged");
 }
 
@@ -135,12 +142,7 @@ fn newer_build(scene: &Scene) -> PathBuf {
 #[test]
 fn a_newer_build_goes_on_with_what_an_older_one_sent() {
     let shell = "echo x >> 'BESIDE/began'; read line < 'BESIDE/gate'; echo $PLEACH_TASK > file-$PLEACH_TASK";
-    let scene = Scene::of("1, 2 1", ON_CLUSTER, shell);
-    let gate = scene.repo.beside("gate");
-    make_pipe(&gate);
-    let behind = Behind::StandIn;
-    let mut run = behind.start(&scene);
-    run.wait_for("batch:task:placed");
+    let (scene, run) = at_work("1, 2 1", shell);
     run.signal(Signal::KILL);
     drop(run);
     let programs = || {
@@ -149,18 +151,17 @@ fn a_newer_build_goes_on_with_what_an_older_one_sent() {
             .count()
     };
     assert_eq!(programs(), 1);
-    let resume = behind.run(&scene, &["resume", "1"]);
+    let resume = Behind::StandIn.run(&scene, &["resume", "1"]);
     let mut newer = std::process::Command::new(newer_build(&scene));
     newer.args(resume.get_args()).env_clear();
     newer.current_dir(scene.repo.path());
     let set = resume.get_envs();
     newer.envs(set.filter_map(|(name, value)| Some((name, value?))));
     let again = Running::start(&mut newer);
-    let open = || drop(fs::File::options().write(true).open(&gate).unwrap());
-    open();
+    let_go(&scene);
     // The second agent is one that the newer build called: it has the pipe to itself.
     super::await_that("both agents began", || scene.trace("began") == "x x");
-    open();
+    let_go(&scene);
     let told = again.story();
     told.check(0, "1:merged 2:merged");
     assert_eq!(told.attempts(), "1:1 2:1");
