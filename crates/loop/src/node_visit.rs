@@ -14,7 +14,7 @@ use pleach_engine::cluster::{
     cluster_of,
 };
 use pleach_engine::config::DEFAULT_SIZE;
-use pleach_engine::doctor::{DoctorCheck, NodeReport, NodeVisit};
+use pleach_engine::doctor::{CheckLevel, DoctorCheck, NodeReport, NodeVisit};
 use pleach_git::worktree::Included;
 use pleach_log::queue_report::waiting_line;
 use pleach_system::files::stored_path::StoredPath;
@@ -51,17 +51,22 @@ const UNIT: u32 = 1;
 /// Sends it and waits for it; tells what it waits for.
 pub fn examine_node(visit: &NodeVisit, told: &mut dyn FnMut(&str)) -> NodeReport {
     let mut report = NodeReport::default();
-    let found = SentVisit::send(visit).and_then(|sent| {
-        let mut findings = survey(visit, &*sent.cluster);
-        findings.extend(sent.wait(&mut report, told)?);
-        Ok(findings)
-    });
-    report.findings = found.unwrap_or_else(|finding| vec![finding]);
+    let mut findings = survey(visit);
+    // What takes nothing of what it is asked for has no node for us.
+    if !findings
+        .iter()
+        .all(|found| found.level == CheckLevel::Error)
+    {
+        let found = SentVisit::send(visit).and_then(|sent| sent.wait(&mut report, told));
+        findings.extend(found.unwrap_or_else(|finding| vec![finding]));
+    }
+    report.findings = findings;
     report
 }
 
 /// What the cluster says to each size.
-fn survey(visit: &NodeVisit, cluster: &dyn Cluster) -> Vec<DoctorCheck> {
+fn survey(visit: &NodeVisit) -> Vec<DoctorCheck> {
+    let cluster = cluster_of(&visit.cluster.slurm, &visit.cluster.share);
     let requests = visit.cluster.sizes.iter().map(|size| UnitRequest {
         time: visit.attempts.for_size(size).unit_time(),
         size: size.clone(),

@@ -80,7 +80,7 @@ impl Node {
         let own = units.join(&order.fence);
         private_folder(&own).map_err(|error| told(&error))?;
         let alive = locks::sign_of_life(&units, &own).map_err(|error| told(&error))?;
-        let (context, refusal) = context_of(&head, &root, &own, &host)?;
+        let (context, refusal) = context_of((&head, &order.work), &root, &own, &host)?;
         let cancel = Cancel::new().map_err(|error| told(&error))?;
         let eviction = Eviction::watch(cancel.clone(), head.settings.grace);
         Ok(Self {
@@ -241,7 +241,7 @@ impl Node {
 
 /// What attempts need here, and why none may run here if they cannot be held as they should be.
 fn context_of(
-    head: &OrdersHead,
+    (head, work): (&OrdersHead, &NodeWork),
     root: &Path,
     own: &Path,
     host: &str,
@@ -271,8 +271,14 @@ fn context_of(
     for file in included.files() {
         secrets.add_file(&file);
     }
-    let trees = root.join("trees").join(&head.project_name);
-    let trees = trees.join(format!("batch-{}", head.batch));
+    let trees = match work {
+        // There will be none, and no folder is made for them.
+        NodeWork::Look { .. } => root.to_owned(),
+        NodeWork::Unit(_) => {
+            let trees = root.join("trees").join(&head.project_name);
+            trees.join(format!("batch-{}", head.batch))
+        }
+    };
     private_folder(&trees).map_err(|error| told(&error))?;
     let context = AttemptContext {
         agent: head.settings.agent.agent(&program),

@@ -111,14 +111,19 @@ fn check_tidy(scene: &Scene) {
     });
 }
 
+/// Something in our folder on the disks of nodes.
+fn on_node(scene: &Scene, name: &str) -> PathBuf {
+    let user = rustix::process::getuid().as_raw();
+    let root = scene.repo.beside("node").join(format!("pleach-{user}"));
+    root.join(name)
+}
+
 /// What units have on the disks of nodes.
 fn left_on_nodes(scene: &Scene) -> Vec<PathBuf> {
-    let units = scene.repo.beside("node");
-    let units = units.join(format!(
-        "pleach-{}/units",
-        rustix::process::getuid().as_raw()
-    ));
-    let left = fs::read_dir(units).into_iter().flatten().flatten();
+    let left = fs::read_dir(on_node(scene, "units"))
+        .into_iter()
+        .flatten()
+        .flatten();
     left.map(|entry| entry.path()).collect()
 }
 

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use pleach_testkit::SlurmCluster;
 use serde_json::Value;
 
-use super::{Behind, ON_CLUSTER, check_tidy, is_written_below, left_on_nodes, submissions};
+use super::{
+    Behind, ON_CLUSTER, check_tidy, is_written_below, left_on_nodes, on_node, submissions,
+};
 use crate::Answer;
 use crate::scene::Scene;
 
@@ -67,6 +69,7 @@ fn looks_at_a_node(behind: &Behind<'_>) {
     let secrets = told["findings"].as_array().unwrap().iter().find(is_about);
     assert_eq!(secrets.unwrap()["message"], "arrived: CANARY");
     await_tidy(&scene);
+    assert!(!on_node(&scene, "trees").exists());
     for place in ["share", "node"] {
         assert!(
             !is_written_below(&scene.repo.beside(place), SECRET),
@@ -85,6 +88,20 @@ fn doctor_looks_at_a_node_of_slurm() {
     let cluster = SlurmCluster::start(1);
     looks_at_a_node(&Behind::Slurm(&cluster));
     cluster.await_empty_queue();
+}
+
+#[test]
+fn doctor_sends_nothing_to_a_cluster_that_refuses_it_and_says_which_size() {
+    let cluster = SlurmCluster::start(1);
+    let settings = format!("slurm.partition = \"nowhere\"\n{ON_CLUSTER}");
+    let scene = Scene::of("1", &settings, "true");
+    let behind = Behind::Slurm(&cluster);
+    let (code, told) = asked(&behind, &scene, &["doctor", "--where", "slurm"]);
+    let findings = told["findings"].as_array().unwrap().iter();
+    let wrong = findings.filter(|finding| finding["level"] == "error");
+    let wrong: Vec<&Value> = wrong.map(|finding| &finding["topic"]).collect();
+    assert_eq!((code, wrong), (3, vec![&Value::from("size")]), "{told:#}");
+    assert!(!scene.repo.beside("share").exists());
 }
 
 #[test]
