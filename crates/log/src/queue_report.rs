@@ -43,18 +43,42 @@ pub struct ReportedUnit {
     /// The number of the attempt, or of the run.
     pub number: u32,
     pub cluster: String,
-    /// What the cluster calls it.
+    /// What the cluster calls it; nothing before the cluster has it.
     pub job: Option<String>,
     pub state: UnitWord,
-    /// Why it waits, in the words of the cluster.
+    /// Why it waits; in the words of the cluster, if that has it.
     pub because: Option<String>,
 }
 
 impl ReportedUnit {
+    /// One that the cluster may not have yet: so many it has already, over all batches.
+    pub fn waiting_for_room(task: Option<TaskId>, number: u32, cluster: &str, most: usize) -> Self {
+        Self {
+            task,
+            number,
+            cluster: cluster.to_owned(),
+            job: None,
+            state: UnitWord::Waiting,
+            because: Some(format!("waiting for room (cluster.most = {most})")),
+        }
+    }
+
+    pub fn waits_for_room(&self) -> bool {
+        self.state == UnitWord::Waiting && self.job.is_none()
+    }
+
     /// What it waits for, on one line; nothing if it does not wait.
     pub fn line(&self) -> Option<String> {
         let waits = self.state == UnitWord::Waiting;
-        waits.then(|| waiting_line(&self.cluster, self.because.as_deref()))
+        waits.then(|| waits_for(&self.cluster, self.job.as_deref(), self.because.as_deref()))
+    }
+}
+
+/// What something waits for that a cluster is to have: what has no job is in no queue.
+pub(crate) fn waits_for(cluster: &str, job: Option<&str>, because: Option<&str>) -> String {
+    match (job, because) {
+        (None, Some(why)) => why.to_owned(),
+        (_, because) => waiting_line(cluster, because),
     }
 }
 
@@ -150,6 +174,11 @@ mod tests {
             "in Slurm's queue"
         );
         assert_eq!(unit(UnitWord::Running, None).line(), None);
+        let held = ReportedUnit::waiting_for_room(None, 1, "slurm", 500);
+        assert_eq!(
+            held.line().unwrap(),
+            "waiting for room (cluster.most = 500)"
+        );
     }
 
     #[test]

@@ -276,6 +276,7 @@ impl Dispatcher {
             }
             self.waiting.add(outgoing);
             self.send_waiting();
+            self.report_waiting();
             self.follow_all();
             self.give_up_what_is_gone();
             self.send_again();

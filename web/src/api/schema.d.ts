@@ -3001,10 +3001,10 @@ export interface components {
         };
         /** @description An attempt that was given to a cluster. */
         UnitView: {
-            /** @description Why it waits, in the words of the cluster. */
+            /** @description Why it waits; in the words of the cluster, if that has it. */
             because?: string | null;
             cluster: components["schemas"]["Where"];
-            /** @description What the cluster calls it, once it was asked. */
+            /** @description What the cluster calls it, once it has it and was asked. */
             job?: string | null;
             /** @description Whether a node has begun with it. */
             state: components["schemas"]["UnitWord"];

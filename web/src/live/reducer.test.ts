@@ -98,6 +98,14 @@ test("a batch that nobody knows yet is to be fetched", () => {
   expect(shown(fetched)).toBe("todo: 1 3; in_progress: 2");
 });
 
+test("an attempt that its cluster may not have yet says so", () => {
+  const because = "waiting for room (cluster.most = 500)";
+  const waits = batch(7, ["1"]);
+  const unit = { cluster: "slurm", job: null, state: "waiting", because };
+  Object.assign(waits.tasks[0] as object, { ...stands.queued, unit });
+  expect(begin([waits]).doing.get("id-1")).toMatchObject({ queued: because, node: null });
+});
+
 test("what an agent does is shown until its task ends", () => {
   let world = begin([batch(7, ["1"])]);
   world = hear(world, ofTask("batch:task:started", "1", stands.running), doing("1", "reads a.rs"));

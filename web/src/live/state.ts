@@ -57,9 +57,10 @@ export function stateOf(batch: Pick<BatchView, "status" | "interrupted">): strin
   return batch.interrupted ? "interrupted" : batch.status;
 }
 
-/** What an attempt waits for in the queue of a cluster, in the words of the command line. */
+/** What an attempt waits for, in the words of the command line; what has no job is not in the queue yet. */
 export function queuedText(unit: TaskView["unit"]): string | null {
   if (unit?.state !== "waiting") return null;
+  if (unit.because && unit.job == null) return unit.because;
   const queue = `in ${clusterName(unit.cluster)}'s queue`;
   return unit.because ? `${queue}: ${unit.because}` : queue;
 }

@@ -18,7 +18,7 @@ use super::Record;
 use super::progress::seconds;
 use super::replay::Replayed;
 use super::wire::{usd, worktree_id};
-use crate::queue_report::{ReportedUnit, UnitWord, waiting_line};
+use crate::queue_report::{ReportedUnit, UnitWord, waits_for};
 use crate::task_ids::TaskIds;
 
 /// A task of a batch.
@@ -79,11 +79,11 @@ pub struct TaskView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct UnitView {
     pub cluster: Where,
-    /// What the cluster calls it, once it was asked.
+    /// What the cluster calls it, once it has it and was asked.
     pub job: Option<String>,
     /// Whether a node has begun with it.
     pub state: UnitWord,
-    /// Why it waits, in the words of the cluster.
+    /// Why it waits; in the words of the cluster, if that has it.
     pub because: Option<String>,
 }
 
@@ -106,7 +106,8 @@ impl UnitView {
     /// What it waits for, on one line; nothing if it does not wait.
     pub fn line(&self) -> Option<String> {
         let waits = self.state == UnitWord::Waiting;
-        waits.then(|| waiting_line(self.cluster.word(), self.because.as_deref()))
+        let (job, because) = (self.job.as_deref(), self.because.as_deref());
+        waits.then(|| waits_for(self.cluster.word(), job, because))
     }
 
     /// The same with what the cluster itself said of it.

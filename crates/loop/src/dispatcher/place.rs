@@ -45,6 +45,8 @@ pub(crate) struct ClusterPlace {
     pub(crate) secrets: SecretsRoute,
     /// How much room a node's own disk must have.
     pub(crate) min_free_disk: u64,
+    /// How many units the cluster may have at once, over all batches.
+    pub(crate) most: usize,
 }
 
 /// What of an installation and a project a place on a cluster depends on.
@@ -86,6 +88,7 @@ impl ClusterPlace {
             },
             secrets: SecretsRoute::of(settings.secrets),
             min_free_disk: input.min_free_disk,
+            most: settings.most,
         })
     }
 

@@ -38,6 +38,7 @@ fn place(share: &Path) -> ClusterPlace {
         },
         secrets: SecretsRoute::Nothing,
         min_free_disk: 0,
+        most: 500,
     }
 }
 

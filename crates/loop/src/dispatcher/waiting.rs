@@ -67,6 +67,11 @@ impl WaitingUnits {
         }
     }
 
+    /// What there is no room for.
+    pub(super) fn without_room(&self) -> &[OutgoingUnit] {
+        if self.is_full() { &self.outgoing } else { &[] }
+    }
+
     fn is_full(&self) -> bool {
         self.full_until.is_some_and(|until| Instant::now() < until)
     }

@@ -1,6 +1,7 @@
 //! What people and programs see of units: where they run, what they wait for, and what is printed there, while it is.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pleach_testkit::SlurmCluster;
@@ -12,17 +13,17 @@ use crate::scene::{Running, Scene, make_pipe};
 /// How long what is asked for may take to be there.
 const SOON: Duration = Duration::from_mins(1);
 
-fn asked(scene: &Scene, words: &[&str]) -> Value {
-    let answer = crate::pleach(scene.repo.path(), &scene.home(), words);
+fn asked((scene, home): &(&Scene, PathBuf), words: &[&str]) -> Value {
+    let answer = crate::pleach(scene.repo.path(), home, words);
     serde_json::from_str(&answer.out).unwrap_or_else(|_| panic!("{}{}", answer.out, answer.err))
 }
 
 /// The tasks of the batch, once they are as they are waited for.
 #[track_caller]
-fn tasks_when(scene: &Scene, are_so: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+fn tasks_when(there: &(&Scene, PathBuf), are_so: impl Fn(&[Value]) -> bool) -> Vec<Value> {
     let began = Instant::now();
     loop {
-        let told = asked(scene, &["status", "1", "--json"]);
+        let told = asked(there, &["status", "1", "--json"]);
         let tasks = told["batches"][0]["tasks"].as_array().unwrap().clone();
         if are_so(&tasks) {
             return tasks;
@@ -39,7 +40,8 @@ fn what_waits_in_the_queue_says_why_and_what_runs_says_where() {
     let scene = Scene::of("1, 2, 3, 4, 5", &settings, shell);
     let mut run = Behind::Slurm(&cluster).start(&scene);
     run.wait_for("batch:task:placed");
-    let tasks = tasks_when(&scene, |tasks| {
+    let there = (&scene, scene.home());
+    let tasks = tasks_when(&there, |tasks| {
         let is_on_node = |task: &&Value| task["node"] == "n1";
         let waits = |task: &Value| task["unit"]["because"].is_string();
         tasks.iter().filter(is_on_node).count() == 4 && tasks.iter().any(waits)
@@ -75,7 +77,7 @@ fn what_waits_in_the_queue_says_why_and_what_runs_says_where() {
     let table = crate::pleach(scene.repo.path(), &scene.home(), &["status", "1"]).out;
     assert!(table.contains("in Slurm's queue: Resources"), "{table}");
     assert_eq!(table.matches(" n1 ").count(), 4, "{table}");
-    let trees = asked(&scene, &["worktrees", "--json"]);
+    let trees = asked(&there, &["worktrees", "--json"]);
     let trees = trees["worktrees"].as_array().unwrap();
     let is_on_node = |tree: &&Value| tree["node"] == "n1" && tree["state"] == "in_use";
     assert_eq!(trees.iter().filter(is_on_node).count(), 4, "{trees:?}");
@@ -89,6 +91,36 @@ fn what_waits_in_the_queue_says_why_and_what_runs_says_where() {
     fs::write(scene.repo.beside("go"), "").unwrap();
     run.story()
         .check(0, "1:merged 2:merged 3:merged 4:merged 5:merged");
+}
+
+#[test]
+fn what_waits_for_room_says_so_until_the_cluster_has_it() {
+    let shell = "echo x > file-$PLEACH_TASK; until [ -e 'BESIDE/go' ]; do sleep 0.1; done";
+    let settings = format!("cluster.most = 1\nmax_parallel = 1\n{ON_CLUSTER}");
+    let first = Scene::of("1", &settings, shell);
+    let share = first.repo.beside("share");
+    let settings = settings.replace("BESIDE/share", share.to_str().unwrap());
+    let second = Scene::of("1", &settings, "echo x > file");
+    let start = |scene: &Scene| {
+        let mut run = Behind::StandIn.run(scene, &["run", "--yes"]);
+        Running::start(run.env("HOME", first.home()))
+    };
+    let mut run_first = start(&first);
+    run_first.wait_for("batch:task:placed");
+    let mut run_second = start(&second);
+    run_second.wait_for("batch:task:started");
+    let why = "waiting for room (cluster.most = 1)";
+    let waits = json!({"cluster": "slurm", "job": null, "state": "waiting", "because": why});
+    let there = (&second, first.home());
+    let tasks = tasks_when(&there, |tasks| tasks[0]["unit"] == waits);
+    assert_eq!(tasks[0]["status"], "queued");
+    let shown = || crate::pleach(second.repo.path(), &there.1, &["status", "1"]).out;
+    assert!(shown().contains(why), "{}", shown());
+    assert!(!shown().contains("queue:"), "{}", shown());
+    fs::write(first.repo.beside("go"), "").unwrap();
+    run_first.story().check(0, "1:merged");
+    run_second.story().check(0, "1:merged");
+    assert!(!shown().contains(why), "{}", shown());
 }
 
 #[test]
