@@ -12,7 +12,7 @@ use std::time::Duration;
 use anstyle::Style;
 use pleach_domain::batch::Budget;
 use pleach_domain::batch::{Approval, Mode};
-use pleach_domain::choice::Landing;
+use pleach_domain::choice::{Landing, Where};
 use pleach_domain::estimate::plan_seconds_left;
 use pleach_domain::graph::{Graph, Order, OrderRules, Strictness};
 use pleach_domain::id::TaskId;
@@ -214,6 +214,10 @@ impl<'a> Preview<'a> {
                 format!("{} ({})", agent.name(), agent.description()),
             ),
         ];
+        facts.extend(match settings.place {
+            Where::Local => None,
+            Where::Slurm => Some(("where", "the nodes of Slurm".to_owned())),
+        });
         facts.extend(
             self.builds_on
                 .iter()
@@ -257,8 +261,10 @@ impl<'a> Preview<'a> {
         let waves = count(self.order(&graph).waves.len(), "wave");
         let turns = match self.settings.turns(self.chosen.len()) {
             Mode::Parallel { slots } => match self.settings.max_parallel {
-                MaxParallel::AtMost(_) => format!("at most {slots} at once"),
-                MaxParallel::Auto => format!("{slots} at once at first"),
+                MaxParallel::Auto if self.settings.place == Where::Local => {
+                    format!("{slots} at once at first")
+                }
+                _ => format!("at most {slots} at once"),
             },
             Mode::Queue { approval } => match approval {
                 Approval::Automatic => "one at a time".to_owned(),

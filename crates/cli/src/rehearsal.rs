@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstyle::Style;
-use pleach_domain::choice::{Landing, SandboxChoice};
+use pleach_domain::choice::{Landing, SandboxChoice, Where};
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_engine::config::{MaxParallel, Settings};
 use pleach_engine::consent::SteeringSubject;
@@ -52,7 +52,7 @@ fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
         found
             .submissions
             .iter()
-            .map(|planned| ("submission", submission(planned))),
+            .map(|planned| ("submits", submission(planned))),
     );
     facts.extend(weaving(request, found));
     let asked = consent_names(found);
@@ -85,17 +85,15 @@ fn place(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
         Fetch::Origin => format!("fetched from the server at the start; currently {base}"),
     };
     let branch = found.batch_branch.as_deref().unwrap_or_default();
-    let worktrees = found.worktrees.as_ref();
+    let worktrees = match (request.settings.place, &found.worktrees) {
+        (Where::Local, here) => here.as_ref().map(|path| path.display().to_string()),
+        (Where::Slurm, _) => Some(format!("on nodes, in {}", request.settings.cluster_scratch)),
+    };
     vec![
         ("base", base),
         ("batch", format!("{}, into {branch}", found.batch)),
         ("branches", few(&found.task_branches)),
-        (
-            "worktrees",
-            worktrees
-                .map(|path| path.display().to_string())
-                .unwrap_or_default(),
-        ),
+        ("worktrees", worktrees.unwrap_or_default()),
     ]
 }
 

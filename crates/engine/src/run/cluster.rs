@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::choice::{Choice as _, Where};
@@ -34,7 +35,7 @@ pub enum NoCluster {
     NoShare,
     #[error("cannot use the share {}: {because}", path.display())]
     BadShare { path: PathBuf, because: String },
-    #[error("tasks that work in this very folder cannot run on a cluster")]
+    #[error("tasks that work in the folder itself cannot run on a cluster")]
     InPlace,
     #[error("the size {name} is not configured")]
     UnknownSize { name: String, hint: String },
@@ -72,7 +73,10 @@ impl NoCluster {
                 "set it to a folder under the same path on this machine and on the nodes: \
                  pleach config set cluster.share /scratch/me/pleach"
             }
-            Self::BadShare { .. } => "create the folder, or set cluster.share to another one",
+            Self::BadShare { .. } => {
+                "create a folder there that you can write to, or name another one: \
+                 pleach config set cluster.share /scratch/me/pleach"
+            }
             Self::InPlace => "run `git init` and commit something, or use --where local",
             Self::UnknownSize { hint, .. } => hint,
             Self::NoAnswer { .. } => "try `sinfo`; --where local runs the tasks on this machine",
@@ -274,7 +278,10 @@ fn ask(settings: &ClusterSettings, requests: &[UnitRequest]) -> Result<Vec<SizeS
 }
 
 /// Whether the share is a folder, or can be made one, and can be written to.
-fn check_share(share: &Path) -> std::io::Result<()> {
+fn check_share(share: &Path) -> io::Result<()> {
+    if share.exists() && !share.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
     fs::create_dir_all(share)?;
     tempfile::Builder::new()
         .prefix(".pleach-")

@@ -87,7 +87,9 @@ fn a_share_that_cannot_be_written_is_refused() {
     let scene = scene(LARGE);
     fs::write(scene.repo.beside("share"), "a file").unwrap();
     let answer = asked(&scene, (STAND_IN, Path::new("subprocess")), &RUN);
-    check_refused(&scene, &answer, 3, "share_unusable");
+    let error = check_refused(&scene, &answer, 3, "share_unusable");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("not a directory"), "{message}");
 }
 
 #[test]
