@@ -14,6 +14,7 @@ import { openForge, TOKEN } from "./forge.mjs";
 
 const here = fileURLToPath(new URL("./", import.meta.url));
 export const pleach = process.env.PLEACH ?? join(here, "../../target/debug/pleach");
+const slurm = process.env.SLURM ?? join(here, "../../target/debug/examples/slurm");
 const axe = readFileSync(join(here, "../node_modules/axe-core/axe.min.js"), "utf8");
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -61,10 +62,13 @@ export class Scene {
     const config = join(this.folder, "home/.config/pleach");
     for (const folder of [config, this.repository, this.gates]) mkdirSync(folder, { recursive: true });
     const actor = `[agents.actor]\npreset = "acp:actor"\ncommand = ${JSON.stringify([process.execPath, join(here, "actor.mjs"), this.gates])}\n`;
+    const share = `[cluster]\nshare = "${join(this.folder, "share")}"\nscratch = "${join(this.folder, "node")}"\n`;
+    // One task at a time fills the node.
+    const cluster = options.slurm ? `${share}[sizes.default]\ncpus = 4\n` : "";
     const land = options.forge ? '[forge]\nkind = "github"\n' : "";
     writeFileSync(
       join(config, "config.toml"),
-      `agent = "${options.agent ?? "demo"}"\nland = "${options.forge ? "pr" : "none"}"\n${options.config ?? ""}\n${land}${actor}${options.agents?.(this.gates) ?? ""}`,
+      `agent = "${options.agent ?? "demo"}"\nland = "${options.forge ? "pr" : "none"}"\n${options.config ?? ""}\n${land}${cluster}${actor}${options.agents?.(this.gates) ?? ""}`,
     );
     this.env = {
       PATH: process.env.PATH,
@@ -73,6 +77,7 @@ export class Scene {
       GIT_CONFIG_NOSYSTEM: "1",
       PLEACH_GIT_TOKEN: TOKEN,
     };
+    if (options.slurm) await this.openCluster();
     this.flags = options.yes === false ? [] : ["--yes"];
     if (options.git !== false) this.makeRepository(options.files ?? {});
     if (options.forge) {
@@ -89,6 +94,15 @@ export class Scene {
     this.context.setDefaultTimeout(30_000);
     await this.listen();
     this.page = await this.context.newPage();
+  }
+
+  /** Starts a Slurm of one node with four processors, which the server is told of. */
+  async openCluster() {
+    if (!existsSync(slurm)) throw new Error(`there is no ${slurm}: cargo build --examples, or set SLURM`);
+    this.cluster = spawn(slurm, ["1"], { stdio: ["pipe", "pipe", "inherit"] });
+    [this.env.SLURM_CONF] = await once(createInterface({ input: this.cluster.stdout }), "line");
+    // The queue is looked at more often than a person would want it to.
+    this.env.PLEACH_PACE = "20";
   }
 
   async listen() {
@@ -242,6 +256,10 @@ export class Scene {
     if (this.server?.exitCode === null && this.server.signalCode === null) {
       this.server.kill("SIGTERM");
       await once(this.server, "exit");
+    }
+    if (this.cluster) {
+      this.cluster.stdin.end();
+      await once(this.cluster, "exit");
     }
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -54,7 +54,15 @@ pub(crate) fn check() -> Result<(), String> {
 
 /// Its pages in a browser, served by the program as it is built for tests.
 pub(crate) fn try_in_chromium() -> Result<(), String> {
+    packages::slurm()?;
+    build_cluster()?;
     in_chromium("e2e", &tried_program())
+}
+
+/// The Slurm of its tests, by itself.
+fn build_cluster() -> Result<(), String> {
+    let example = ["--package", "pleach-testkit", "--example", "slurm"];
+    cargo(&[&["build", "--locked"][..], &example[..]].concat())
 }
 
 fn in_chromium(script: &str, program: &Path) -> Result<(), String> {
@@ -62,7 +70,8 @@ fn in_chromium(script: &str, program: &Path) -> Result<(), String> {
     let mut npm = Command::new("npm");
     npm.args(["run", script])
         .env("CHROMIUM", chromium)
-        .env("PLEACH", program);
+        .env("PLEACH", program)
+        .env("SLURM", root().join(target()).join("debug/examples/slurm"));
     step_in(&web(), &mut npm)
 }
 

@@ -50,7 +50,7 @@ export function Details({
           {task.plan ? (
             <Fact name="Plan">{`${task.plan}${task.line ? `, line ${task.line}` : ""}`}</Fact>
           ) : null}
-          {inBatch ? <Work inBatch={inBatch} /> : null}
+          {inBatch ? <Work task={task.id} inBatch={inBatch} /> : null}
           {batch ? (
             <Fact name="Batch">
               <Go href={`/batches/${batch.id}`} className="text-accent-text underline underline-offset-2">
@@ -65,11 +65,13 @@ export function Details({
   );
 }
 
-function Work({ inBatch }: { inBatch: TaskView }) {
+function Work({ task, inBatch }: { task: string; inBatch: TaskView }) {
+  // The reason is news between the events of a task.
+  const news = useWorld((world) => world.doing.get(task)?.action);
   return (
     <>
       {inBatch.unit?.state === "waiting" ? (
-        <Fact name="Waiting">{sentence(queuedText(inBatch.unit) ?? "")}</Fact>
+        <Fact name="Waiting">{sentence(news ?? queuedText(inBatch.unit) ?? "")}</Fact>
       ) : null}
       {inBatch.node ? <Fact name="Node">{inBatch.node}</Fact> : null}
       {inBatch.unit?.job ? <Fact name="Job">{<Copied text={inBatch.unit.job} />}</Fact> : null}
