@@ -108,7 +108,7 @@ try {
   );
   await picture("selection");
   await scene.button("Options…").click();
-  await page.getByRole("dialog").waitFor();
+  await page.getByRole("dialog").getByText("1 wave").waitFor();
   await picture("run");
   await page.keyboard.press("Escape");
   await visit("transcript", `/tasks/${shown}`, page.getByRole("log").getByText("All twelve tests pass"));
