@@ -175,7 +175,7 @@ fn look_around() -> bool {
         woven: Vec::new(),
         tip: ground.basis.clone(),
     };
-    let stop = Cancel::new().expect("there are files to spare");
+    let stop = Cancel::default();
     let mut radar = Radar::new(&ground.store, Vec::new(), stop);
     let mut look = || {
         let found = radar.look(&situation).expect("it can look");

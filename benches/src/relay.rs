@@ -145,7 +145,7 @@ fn spec(place: &Path, argv: &[&str]) -> ProcessSpec {
 }
 
 fn through_the_wrapper(program: &Path, spec: &ProcessSpec) -> ProcessRecord {
-    let cancel = Cancel::new().expect("the system has flags to give");
+    let cancel = Cancel::default();
     let shim = Shim::launch(program).expect("the program is built");
     let record = shim.run(spec, &cancel).expect("the wrapper works");
     assert_eq!(record.ending, Ending::Exited(0));

@@ -51,7 +51,8 @@ impl Loop<'_> {
             commit: self.base.clone(),
             tree: tree_of(&self.context.store, &self.base)?,
         };
-        self.send_probe(probe, None, None)
+        self.send_probe(probe, None, None);
+        Ok(())
     }
 
     /// Takes in what the tests say of the base; red is believed when it is repeated.

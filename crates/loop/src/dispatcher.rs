@@ -23,7 +23,6 @@ use std::time::{Duration, Instant};
 use pleach_engine::batch_record::UnitSizes;
 use pleach_log::database::SubmittedUnit;
 use pleach_log::queue_report::QueueReport;
-use pleach_system::machine::allow_open_files;
 use pleach_system::pace::paced;
 use pleach_system::text::causes::with_causes;
 
@@ -131,7 +130,6 @@ impl ClusterExecutor {
         (place, sizes): (ClusterPlace, UnitSizes),
         context: Arc<AttemptContext>,
     ) -> std::io::Result<Self> {
-        allow_open_files();
         let (line, inbox) = channel();
         let name = cluster.name();
         let cluster = open_line(cluster, line.clone())?;
@@ -336,6 +334,8 @@ impl Dispatcher {
 
     /// Has units end that another process sent for this batch, and whose result nobody would know what to do with.
     fn abandon_the_rest(&self) {
+        let all = self.units.iter().chain(&self.told);
+        let followed: HashSet<&str> = all.map(|unit| unit.sent.fence.as_str()).collect();
         let folders = fs::read_dir(&self.place.home).into_iter().flatten();
         for entry in folders.flatten() {
             let name = entry.file_name();
@@ -348,12 +348,8 @@ impl Dispatcher {
                 continue;
             }
             if name.to_str().is_some_and(|name| self.has_other_of(name)) {
-                let is_followed = |fence: &str| {
-                    let mut all = self.units.iter().chain(&self.told);
-                    all.any(|unit| unit.sent.fence == fence)
-                };
                 let rest = orders.units.iter();
-                let rest = rest.filter(|order| !is_followed(&order.fence));
+                let rest = rest.filter(|order| !followed.contains(order.fence.as_str()));
                 let words: Vec<_> = rest
                     .map(|order| (order.unit, Control::StopAtOnce))
                     .collect();

@@ -134,7 +134,7 @@ impl Loop<'_> {
             let hint = format!("`{}` asks for confirmation", self.again());
             return Ok(self.not_landed(because, Some(hint)));
         }
-        let stop = Cancel::new().map_err(RunError::io("set up cancelling the landing"))?;
+        let stop = Cancel::default();
         let job = self.landing_job(stop.clone());
         let context = Arc::clone(&self.context);
         let mut line = LandingReporter {

@@ -215,7 +215,7 @@ impl Loop<'_> {
             commit: woven.tip,
             tree: woven.tree,
         };
-        self.send_probe(probe, Some((self.batch.searches, set)), slot)?;
+        self.send_probe(probe, Some((self.batch.searches, set)), slot);
         Ok(false)
     }
 
@@ -225,8 +225,8 @@ impl Loop<'_> {
         probe: Probe,
         search: Option<(u32, Vec<usize>)>,
         slot: Option<SlotGuard>,
-    ) -> Result<(), RunError> {
-        let cancel = Cancel::new().map_err(RunError::io("set up cancelling tests"))?;
+    ) {
+        let cancel = Cancel::default();
         let handle = LoopHandle {
             inbox: self.sender.clone(),
             whose: ProcessPurpose::Probe(probe.number),
@@ -240,7 +240,6 @@ impl Loop<'_> {
         };
         self.probes.insert(probe.number, probing);
         self.outbox.push(Effect::Judge(Box::new(probe), handle));
-        Ok(())
     }
 
     /// The commit that some tasks are woven onto again: what is on the server, or the base, with the work of earlier

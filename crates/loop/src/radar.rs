@@ -61,9 +61,10 @@ pub(super) type RadarAnswer = (RadarInput, Vec<PredictedConflict>);
 
 impl Loop<'_> {
     pub(super) fn start_radar(&mut self) {
-        let (Some(pace), Ok(stop)) = (self.record.radar, Cancel::new()) else {
+        let Some(pace) = self.record.radar else {
             return;
         };
+        let stop = Cancel::default();
         let (line, hints) = channel();
         let sweep = RadarThread {
             context: Arc::clone(&self.context),

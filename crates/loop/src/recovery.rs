@@ -15,7 +15,7 @@ use pleach_git::git::CommitId;
 use pleach_git::worktree::committed;
 use pleach_git::worktree::{Worktree, WorktreeSpec};
 use pleach_log::batch_paths::task_branch;
-use pleach_log::database::{NotedProcess, ProcessPurpose};
+use pleach_log::database::{NotedProcess, ProcessPurpose, SubmittedUnit};
 use pleach_system::crash_point::{CrashPoint, crash_point};
 use pleach_system::process::{
     ProcessIdentity, ProcessRecord, SweepScope, end_leftovers, end_marked,
@@ -47,10 +47,12 @@ impl Loop<'_> {
         pleach_git::worktree::sweep(&self.context.store)?;
         self.reset_batch_branch()?;
         crash_point(CrashPoint::BranchReset);
+        let mut sent = self.sent_units()?;
         for task in 0..self.batch.tasks.len() {
             match self.batch.tasks[task].state.clone() {
                 TaskState::Running { attempt } | TaskState::Stopping { attempt } => {
-                    self.take_up_attempt(task, attempt)?;
+                    let whose = ProcessPurpose::Attempt(self.id(task), attempt);
+                    self.take_up_attempt(task, attempt, sent.remove(&whose))?;
                 }
                 TaskState::RetryPause { pause } | TaskState::Limited { pause } => {
                     let id = self.id(task);
@@ -80,7 +82,7 @@ impl Loop<'_> {
             }
         }
         self.clear_probes()?;
-        self.executor.abandon_the_rest();
+        self.abandon(sent.into_values().collect())?;
         self.flush()
     }
 
@@ -171,15 +173,21 @@ impl Loop<'_> {
         }
     }
 
-    fn take_up_attempt(&mut self, task: usize, attempt: u32) -> Result<(), RunError> {
+    fn take_up_attempt(
+        &mut self,
+        task: usize,
+        attempt: u32,
+        sent: Option<SubmittedUnit>,
+    ) -> Result<(), RunError> {
         let basis = self.batch.tasks[task].basis.as_ref();
         let basis: Option<CommitId> = basis.and_then(|basis| basis.0.parse().ok());
         let Some(basis) = basis else {
             return self.interrupted(task, None);
         };
-        if let Some(sent) = self.sent_unit(task, attempt)? {
+        if let Some(sent) = sent {
             // It goes on without us, or has ended by now.
-            return self.follow(task, attempt, basis, sent);
+            self.follow(task, attempt, basis, sent);
+            return Ok(());
         }
         let spec = self.tree_spec(task, basis.clone());
         let Some(worktree) = self.context.find_tree(&spec)? else {
@@ -188,7 +196,8 @@ impl Loop<'_> {
         if let Some(result) = self.result_of(task, attempt)? {
             // The agent had ended by itself: its work is judged as if nothing had happened.
             let from = (basis, None);
-            return self.send_out((task, attempt), from, StartPoint::Result(result), None);
+            self.send_out((task, attempt), from, StartPoint::Result(result), None);
+            return Ok(());
         }
         let id = self.id(task);
         let name = self.context.keep_name(&self.segment(task), attempt);
@@ -275,13 +284,6 @@ impl Loop<'_> {
 
     /// Runs of the tests that were under way are made again, in worktrees of their own.
     fn clear_probes(&mut self) -> Result<(), RunError> {
-        for sent in self.database.open_units(self.batch_id)? {
-            if let ProcessPurpose::Probe(number) = sent.whose {
-                self.runs = self.runs.max(number);
-                let fence = [sent.fence];
-                self.patiently(|database| database.end_units(&fence))?;
-            }
-        }
         for noted in self.database.processes(self.batch_id)? {
             if let ProcessPurpose::Probe(number) = noted.whose {
                 self.runs = self.runs.max(number);

@@ -46,7 +46,7 @@ impl Loop<'_> {
         };
         let id = self.id(task);
         self.take_in(Event::Task { task: id, event });
-        self.send_out((task, attempt), (basis, kept), start, slot)?;
+        self.send_out((task, attempt), (basis, kept), start, slot);
         Ok(true)
     }
 
@@ -67,10 +67,9 @@ impl Loop<'_> {
         from: (CommitId, Option<CommitId>),
         start: StartPoint,
         slot: Option<SlotGuard>,
-    ) -> Result<(), RunError> {
-        let (attempt, handle) = self.prepare_attempt(which, from, start, slot)?;
+    ) {
+        let (attempt, handle) = self.prepare_attempt(which, from, start, slot);
         self.outbox.push(Effect::Attend(attempt, handle));
-        Ok(())
     }
 
     /// What an attempt left whose agent goes on, where its worktree does not stay.
@@ -88,12 +87,11 @@ impl Loop<'_> {
         number: u32,
         basis: CommitId,
         sent: SubmittedUnit,
-    ) -> Result<(), RunError> {
+    ) {
         let start = StartPoint::Scratch;
         let from = (basis, None);
-        let (attempt, handle) = self.prepare_attempt((task, number), from, start, None)?;
+        let (attempt, handle) = self.prepare_attempt((task, number), from, start, None);
         self.executor.follow(attempt, handle, sent);
-        Ok(())
     }
 
     fn prepare_attempt(
@@ -102,8 +100,8 @@ impl Loop<'_> {
         (basis, kept): (CommitId, Option<CommitId>),
         start: StartPoint,
         slot: Option<SlotGuard>,
-    ) -> Result<(Box<Attempt>, LoopHandle), RunError> {
-        let cancel = Cancel::new().map_err(RunError::io("set up cancelling agents"))?;
+    ) -> (Box<Attempt>, LoopHandle) {
+        let cancel = Cancel::default();
         let record = &self.record.tasks[task];
         let segment = record.segment();
         let attempt = Attempt {
@@ -132,6 +130,6 @@ impl Loop<'_> {
             slot,
         };
         self.at_work.insert(task, at_work);
-        Ok((Box::new(attempt), handle))
+        (Box::new(attempt), handle)
     }
 }

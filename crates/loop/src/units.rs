@@ -1,5 +1,6 @@
 //! What the loop notes of what a cluster was given, and how it finds that again.
 
+use std::collections::HashMap;
 use std::sync::mpsc::Sender;
 
 use pleach_log::database::{ProcessPurpose, SubmittedUnit};
@@ -39,14 +40,25 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Where an attempt was sent that nothing was heard of yet.
-    pub(super) fn sent_unit(
-        &self,
-        task: usize,
-        attempt: u32,
-    ) -> Result<Option<SubmittedUnit>, RunError> {
-        let whose = ProcessPurpose::Attempt(self.id(task), attempt);
+    /// Where attempts were sent that nothing was heard of yet.
+    pub(super) fn sent_units(&self) -> Result<HashMap<ProcessPurpose, SubmittedUnit>, RunError> {
         let open = self.database.open_units(self.batch_id)?;
-        Ok(open.into_iter().find(|unit| unit.whose == whose))
+        let by_purpose = open.into_iter().map(|unit| (unit.whose.clone(), unit));
+        Ok(by_purpose.collect())
+    }
+
+    /// Nobody wants what comes of these any more, and none of them counts as being with the cluster.
+    pub(super) fn abandon(&mut self, units: Vec<SubmittedUnit>) -> Result<(), RunError> {
+        for unit in &units {
+            if let ProcessPurpose::Probe(number) = unit.whose {
+                self.runs = self.runs.max(number);
+            }
+        }
+        let fences: Vec<String> = units.into_iter().map(|unit| unit.fence).collect();
+        if !fences.is_empty() {
+            self.patiently(|database| database.end_units(&fences))?;
+        }
+        self.executor.abandon_the_rest();
+        Ok(())
     }
 }

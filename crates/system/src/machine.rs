@@ -6,8 +6,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 /// Where the kernel tells of itself; another folder may stand in for it.
 const PROC: &str = "PLEACH_PROC";
 
@@ -79,17 +77,6 @@ impl Machine {
     }
 }
 
-/// Lets this process have as many files open as it may at most: what runs on a cluster needs some each.
-pub fn allow_open_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
-    // Where that is refused, fewer run at once.
-    let _ = setrlimit(Resource::Nofile, raised);
-}
-
 /// How many bytes can still be written beneath a folder, or where it will be.
 pub fn free_disk(folder: &Path) -> io::Result<u64> {
     let mut at = folder;
@@ -105,7 +92,6 @@ pub fn free_disk(folder: &Path) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Cancel;
 
     fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Machine) {
         let folder = tempfile::tempdir().unwrap();
@@ -158,18 +144,5 @@ mod tests {
         let here = free_disk(folder.path()).unwrap();
         let below = free_disk(&folder.path().join("a/b")).unwrap();
         assert!(here > 0 && here.abs_diff(below) < 1 << 30);
-    }
-
-    #[test]
-    fn a_cluster_may_have_more_units_than_the_usual_limit_of_open_files() {
-        let limit = getrlimit(Resource::Nofile);
-        let usual = Rlimit {
-            current: Some(64),
-            ..limit
-        };
-        setrlimit(Resource::Nofile, usual).unwrap();
-        allow_open_files();
-        let all: Result<Vec<Cancel>, _> = (0..100).map(|_| Cancel::new()).collect();
-        assert_eq!(all.unwrap().len(), 100);
     }
 }

@@ -26,7 +26,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
@@ -109,35 +109,34 @@ impl ProcessError {
 }
 
 /// A handle that stops every program that was started with it, now or later.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Cancel {
-    // Written once and never read, so they stay readable and wake every waiter.
-    asked: Arc<OwnedFd>,
-    at_once: Arc<OwnedFd>,
+    asked: Arc<Flag>,
+    at_once: Arc<Flag>,
+}
+
+/// Raised once, and never lowered.
+#[derive(Debug, Default)]
+struct Flag {
+    is_raised: Mutex<bool>,
+    /// Made for the first who waits: thousands of units of a cluster are followed of which nobody ever does.
+    fd: OnceLock<OwnedFd>,
 }
 
 impl Cancel {
-    pub fn new() -> io::Result<Self> {
-        let flag = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        Ok(Self {
-            asked: Arc::new(flag()?),
-            at_once: Arc::new(flag()?),
-        })
-    }
-
     /// Asks everything that waits on this handle, or on a clone of it, to stop.
     pub fn cancel(&self) {
-        raise(&self.asked);
+        self.asked.raise();
     }
 
     /// Ends it without waiting for anybody to be ready.
     pub fn cancel_at_once(&self) {
-        raise(&self.at_once);
-        raise(&self.asked);
+        self.at_once.raise();
+        self.asked.raise();
     }
 
     /// Readable once somebody has cancelled.
-    pub fn as_fd(&self) -> BorrowedFd<'_> {
+    pub fn as_fd(&self) -> io::Result<BorrowedFd<'_>> {
         self.asked.as_fd()
     }
 
@@ -145,27 +144,52 @@ impl Cancel {
     pub fn sleep(&self, time: Duration) {
         let deadline = Instant::now().checked_add(time);
         // A system that cannot even wait is no reason to wait longer.
-        let _ = wait_for_any(&[self.as_fd()], deadline);
+        let _ = self.as_fd().and_then(|fd| wait_for_any(&[fd], deadline));
     }
 
     pub fn is_cancelled(&self) -> bool {
-        is_ready(&self.asked)
+        *self.asked.is_raised()
     }
 
     /// Whether it is to end without waiting for anybody to be ready.
     pub fn is_at_once(&self) -> bool {
-        is_ready(&self.at_once)
+        *self.at_once.is_raised()
     }
 }
 
-fn raise(flag: &OwnedFd) {
-    // The only failure is a full counter, which is as readable as any other.
-    let _ = rustix::io::write(flag, &1_u64.to_ne_bytes());
+impl Flag {
+    fn is_raised(&self) -> MutexGuard<'_, bool> {
+        self.is_raised
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn raise(&self) {
+        let mut is_raised = self.is_raised();
+        *is_raised = true;
+        if let Some(fd) = self.fd.get() {
+            make_readable(fd);
+        }
+    }
+
+    fn as_fd(&self) -> io::Result<BorrowedFd<'_>> {
+        // Nobody raises it meanwhile.
+        let is_raised = self.is_raised();
+        if let Some(fd) = self.fd.get() {
+            return Ok(fd.as_fd());
+        }
+        let made = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        if *is_raised {
+            make_readable(&made);
+        }
+        Ok(self.fd.get_or_init(|| made).as_fd())
+    }
 }
 
-fn is_ready(fd: &OwnedFd) -> bool {
-    let mut fds = [PollFd::new(fd, PollFlags::IN)];
-    matches!(poll(&mut fds, Some(&Timespec::default())), Ok(n) if n > 0)
+/// It is written once and never read, so it stays readable and wakes everybody who waits.
+fn make_readable(fd: &OwnedFd) {
+    // The only failure is a full counter, which is as readable as any other.
+    let _ = rustix::io::write(fd, &1_u64.to_ne_bytes());
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,4 +234,47 @@ fn wait_for_any(places: &[BorrowedFd<'_>], deadline: Option<Instant>) -> io::Res
     }
     let ready = (0..fds.len()).filter(|at| !fds[*at].revents().is_empty());
     Ok(ready.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    use super::*;
+
+    #[test]
+    fn what_nobody_waits_for_can_be_cancelled_without_an_open_file() {
+        let limit = getrlimit(Resource::Nofile);
+        let few = Rlimit {
+            current: Some(64),
+            ..limit
+        };
+        setrlimit(Resource::Nofile, few).unwrap();
+        let all: Vec<Cancel> = (0..100).map(|_| Cancel::default()).collect();
+        all[0].cancel();
+        all[1].cancel_at_once();
+        let cancelled = all.iter().filter(|cancel| cancel.is_cancelled()).count();
+        let at_once = all.iter().filter(|cancel| cancel.is_at_once()).count();
+        assert_eq!((cancelled, at_once), (2, 1));
+        // What is left of the limit was not used up.
+        all[99].as_fd().unwrap();
+    }
+
+    #[test]
+    fn whoever_waits_is_woken_by_what_was_cancelled_before_and_by_what_is_meanwhile() {
+        let late = Some(Instant::now() + DEATH);
+        let woken = |cancel: &Cancel| {
+            let ready = wait_for_any(&[cancel.as_fd().unwrap()], late);
+            ready.unwrap().len()
+        };
+        let before = Cancel::default();
+        before.cancel();
+        assert_eq!(woken(&before), 1);
+        let meanwhile = Cancel::default();
+        let asked = meanwhile.as_fd().unwrap();
+        let ready = wait_for_any(&[asked], Some(Instant::now()));
+        assert!(ready.unwrap().is_empty());
+        meanwhile.clone().cancel();
+        assert_eq!(woken(&meanwhile), 1);
+    }
 }

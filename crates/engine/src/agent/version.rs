@@ -107,7 +107,7 @@ impl Versions {
         let shim = Shim::launch(&self.wrapper)
             .ok()?
             .sweeping(SweepScope::Marked);
-        shim.run(&spec, &Cancel::new().ok()?).ok()?;
+        shim.run(&spec, &Cancel::default()).ok()?;
         in_text(&String::from_utf8_lossy(&fs::read(log).ok()?))
     }
 }

@@ -344,10 +344,10 @@ impl Call {
         }
         let mut child = self.bounds.spawn(&mut self.command)?;
         let pid = Pid::from_child(&child);
-        let stop = self.stop.as_ref().map(Cancel::as_fd);
         let woke = pidfd_open(pid, PidfdFlags::empty())
             .map_err(io::Error::from)
             .and_then(|pidfd| {
+                let stop = self.stop.as_ref().map(Cancel::as_fd).transpose()?;
                 let woke = wait(pidfd.as_fd(), stop, deadline)?;
                 if woke == WakeReason::Cancelled {
                     // It takes its lock files away.

@@ -63,7 +63,7 @@ pub enum BatchScope {
     Open,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ProcessPurpose {
     Attempt(TaskId, u32),
     Probe(u32),

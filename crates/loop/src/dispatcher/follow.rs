@@ -249,15 +249,11 @@ impl Dispatcher {
         if self.units.is_empty() || !self.can_read_share() {
             return;
         }
+        let begun = self.begun();
         self.pass_on();
-        let mut begun: HashMap<String, HashSet<u32>> = HashMap::new();
         let mut hearing = Vec::new();
         for (position, unit) in self.units.iter_mut().enumerate() {
             let name = &unit.sent.submission;
-            if !begun.contains_key(name) {
-                let listed = unit.folder.begun().unwrap_or_default();
-                begun.insert(name.clone(), listed.into_iter().collect());
-            }
             if unit.arrival.is_some() || !begun[name].contains(&unit.sent.unit) {
                 continue;
             }
@@ -268,15 +264,28 @@ impl Dispatcher {
                 hearing.push(position);
             }
         }
+        for position in hearing {
+            self.say_secrets(position);
+        }
+        self.take_results();
+    }
+
+    /// What has begun of each submission; one of which anything has was sent.
+    fn begun(&mut self) -> HashMap<String, HashSet<u32>> {
+        let mut begun: HashMap<String, HashSet<u32>> = HashMap::new();
+        for unit in &self.units {
+            let name = &unit.sent.submission;
+            if !begun.contains_key(name) {
+                let listed = unit.folder.begun().unwrap_or_default();
+                begun.insert(name.clone(), listed.into_iter().collect());
+            }
+        }
         for (submission, listed) in &begun {
             if !listed.is_empty() && self.is_unsent(submission) {
                 self.is_sent(submission);
             }
         }
-        for position in hearing {
-            self.say_secrets(position);
-        }
-        self.take_results();
+        begun
     }
 
     /// Whether anything can be heard at all; if not, that says nothing of any unit.

@@ -120,12 +120,10 @@ impl Dispatcher {
     pub(super) fn adopt(&mut self, outgoing_unit: OutgoingUnit, sent: SubmittedUnit) {
         let folder = SubmissionFolder::at(self.place.home.join(&sent.submission));
         let OutgoingUnit { work, handle } = outgoing_unit;
-        let mut unit = FollowedUnit::new(work, handle, sent, folder).going_on(&self.context);
+        let unit = FollowedUnit::new(work, handle, sent, folder).going_on(&self.context);
         let name = &unit.sent.submission;
-        let has_begun = unit.folder.begun().is_ok_and(|begun| !begun.is_empty());
-        if has_begun {
-            unit.sent_at = Some(Instant::now());
-        } else if !self.is_unsent(name) {
+        // What has begun shows itself when the folder of the submission is listed, and was sent then.
+        if !self.is_unsent(name) {
             let due = Instant::now() + paced(BEFORE_IT_SHOWS);
             let avoid = self.unfit.all().cloned().collect();
             let unsent = UnsentSubmission::new(name.clone(), avoid, SendingStep::Doubtful, due);

@@ -81,7 +81,7 @@ impl Node {
         private_folder(&own).map_err(|error| told(&error))?;
         let alive = locks::sign_of_life(&units, &own).map_err(|error| told(&error))?;
         let (context, refusal) = context_of((&head, &order.work), &root, &own, &host)?;
-        let cancel = Cancel::new().map_err(|error| told(&error))?;
+        let cancel = Cancel::default();
         let eviction = Eviction::watch(cancel.clone(), head.settings.grace);
         Ok(Self {
             eviction: eviction.map_err(|error| told(&error))?,

@@ -99,7 +99,7 @@ fn launch() -> Shim {
 fn run(spec: &ProcessSpec) -> ProcessRecord {
     let shim = launch();
     let nonce = shim.identity().nonce.clone();
-    let record = shim.run(spec, &Cancel::new().unwrap()).unwrap();
+    let record = shim.run(spec, &Cancel::default()).unwrap();
     assert_eq!(load_record(&spec.record, &nonce).as_ref(), Some(&record));
     record
 }

@@ -113,8 +113,8 @@ impl Shim {
         let after = |time: Option<Duration>| Instant::now().checked_add(time?);
         let mut deadline = after((spec.timeout.checked_add(spec.grace)).map(|time| time + LATE));
         let mut flags = vec![
-            (cancel.at_once.as_fd(), STOP_AT_ONCE, Duration::ZERO),
-            (cancel.asked.as_fd(), STOP, spec.grace),
+            (cancel.at_once.as_fd()?, STOP_AT_ONCE, Duration::ZERO),
+            (cancel.asked.as_fd()?, STOP, spec.grace),
         ];
         loop {
             let mut places = vec![pidfd.as_fd()];

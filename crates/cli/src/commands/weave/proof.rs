@@ -59,10 +59,7 @@ pub(super) fn prove(
         store.resolve_base(Some(strands[*place].commit.as_str()))?;
         some.push(strands[*place].clone());
     }
-    let cancel = Cancel::new().map_err(|error| {
-        let message = format!("could not set up cancelling the tests: {error}");
-        Failure::new(Exit::Environment, "no_tests", message)
-    })?;
+    let cancel = Cancel::default();
     let stop = cancel.clone();
     on_signals(OnHangup::Stop, move |_| stop.cancel())?;
     let alone = StandaloneProof {

@@ -128,7 +128,7 @@ impl Scene {
 
     pub(crate) fn radar(&self) -> Radar<'_> {
         let leave_out = vec!["PLAN.md".into()];
-        Radar::new(&self.store, leave_out, Cancel::new().unwrap())
+        Radar::new(&self.store, leave_out, Cancel::default())
     }
 
     /// What a radar sees that has never looked before.

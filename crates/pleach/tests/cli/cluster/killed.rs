@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use pleach_system::crash_point::{CrashPoint, DIE_AT};
 use pleach_system::pace::PACE;
 use pleach_testkit::{KillOutcome, Moments, SlurmCluster, gate_or_night, seed, strike};
+use rusqlite::Connection;
 use rustix::process::Signal;
 
 use super::{Behind, ON_CLUSTER, check_tidy, kill_runner, submissions, work};
@@ -267,4 +268,22 @@ fn await_death_beyond(scene: &Scene, before: &[PathBuf]) {
         assert!(Instant::now() < deadline, "no unit dies");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn what_ended_as_its_owner_died_does_not_count_as_being_with_the_cluster_for_ever() {
+    let behind = Behind::StandIn;
+    let scene = Scene::of("1, 2 1", ON_CLUSTER, "echo x > file-$PLEACH_TASK");
+    let mut run = behind.run(&scene, &["run", "--yes"]);
+    let run = Running::start(run.env(DIE_AT, format!("{:?}:1", CrashPoint::PlaceCleared)));
+    assert_eq!(run.answer().code, -1);
+    let database = Connection::open(scene.state().join("pleach.db")).unwrap();
+    // As if it had died a moment earlier: the end of the task was stored, and that of its unit was not.
+    let reopened = database.execute("UPDATE submission SET over_at = NULL", []);
+    assert_eq!(reopened.unwrap(), 1);
+    let resumed = Running::start(&mut behind.run(&scene, &["resume", "1"])).story();
+    resumed.check(0, "1:merged 2:merged");
+    let open = "SELECT count(*) FROM submission WHERE over_at IS NULL";
+    let open: u32 = database.query_one(open, [], |row| row.get(0)).unwrap();
+    assert_eq!(open, 0);
 }

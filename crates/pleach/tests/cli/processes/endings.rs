@@ -119,7 +119,7 @@ fn a_program_that_ignores_the_polite_signal_dies_after_the_grace() {
     let script = "trap '' TERM; exec 9> held; echo on >&9; while :; do sleep 1000; done";
     let mut spec = ground.spec(script);
     spec.grace = Duration::from_millis(100);
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     let canceller = {
         let cancel = cancel.clone();
         thread::spawn(move || {
@@ -142,7 +142,7 @@ fn a_program_that_ignores_the_polite_signal_can_be_ended_at_once() {
     let mut held = Held::open(&ground.gate("held"));
     let script = "trap 'echo asked >&9' TERM; exec 9> held; echo on >&9; while :; do sleep 1000 & wait; done";
     let spec = ground.spec(script);
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     let canceller = {
         let cancel = cancel.clone();
         thread::spawn(move || {
@@ -164,7 +164,7 @@ fn stopped_politely(script: &str, polite: Duration, lines: usize) -> (Ending, St
     let mut held = Held::open(&ground.gate("held"));
     let mut spec = ground.spec(script);
     spec.polite = Some(polite);
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     let canceller = {
         let cancel = cancel.clone();
         thread::spawn(move || {
@@ -212,7 +212,7 @@ fn a_program_that_obeys_may_tidy_up() {
     let mut held = Held::open(&ground.gate("held"));
     let script = "trap 'echo bye; exit 0' TERM; exec 9> held; echo on >&9; sleep 1000 & wait";
     let spec = ground.spec(script);
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     let begin = Instant::now();
     let canceller = {
         let cancel = cancel.clone();
@@ -234,7 +234,7 @@ fn one_cancel_stops_its_own_program_and_starts_no_other() {
     let others = Ground::new();
     let gate = others.gate("gate");
     let mut held = [&ground, &others].map(|ground| Held::open(&ground.gate("held")));
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     thread::scope(|scope| {
         let spec = ground.spec("exec 9> held; echo on >&9; exec sleep 1000");
         let handle = cancel.clone();

@@ -35,7 +35,7 @@ fn a_hostile_family_is_gone_when_somebody_cancels() {
     let mut held = Held::open(&ground.gate("held"));
     let mut spec = ground.spec(&format!("{HOSTILE}{HIDDEN}sleep 1000"));
     spec.grace = Duration::from_millis(100);
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     let handle = cancel.clone();
     let running = thread::spawn(move || launch().run(&spec, &handle).unwrap());
     held.wait_for_lines(HOSTILES + 1);
@@ -66,7 +66,7 @@ fn somebody_who_is_stopped_is_asked_as_well() {
     let spec = ground.spec(&format!(
         "exec 9> held; setsid sh -c '{stopped}' & {stopped}"
     ));
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     let handle = cancel.clone();
     let running = thread::spawn(move || launch().run(&spec, &handle).unwrap());
     held.wait_for_lines(2);
@@ -98,7 +98,7 @@ fn nobody_runs_any_more_when_the_first_is_killed() {
         for i in $(seq 10); do (exec 7< grave; echo on >&9; read line <&7; echo avenged >&9) & done; sleep 1000";
     let mut spec = ground.spec(script);
     spec.grace = Duration::from_millis(50);
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     let handle = cancel.clone();
     let running = thread::spawn(move || launch().run(&spec, &handle).unwrap());
     held.wait_for_lines(51);
@@ -154,7 +154,7 @@ fn those_who_flee_from_process_to_process_are_caught() {
     std::fs::write(ground.path("flee"), flee).unwrap();
     let mut spec = ground.spec("exec 9> held; for i in 1 2 3; do sh ../flee 0 & done; sleep 1000");
     spec.grace = Duration::from_millis(50);
-    let cancel = Cancel::new().unwrap();
+    let cancel = Cancel::default();
     let handle = cancel.clone();
     let running = thread::spawn(move || launch().run(&spec, &handle).unwrap());
     held.wait_for_lines(3);

@@ -43,7 +43,7 @@ fn a_flood_leaves_its_head_its_end_and_the_count_of_the_rest_and_little_memory_i
     spec.log_cap = 100_000;
     let shim = launch();
     let status = format!("/proc/{}/status", shim.identity().pid);
-    let running = thread::spawn(move || shim.run(&spec, &Cancel::new().unwrap()).unwrap());
+    let running = thread::spawn(move || shim.run(&spec, &Cancel::default()).unwrap());
     held.wait_for_lines(1);
     let taken = own_memory(&status);
     open_gate(&gate);

@@ -81,7 +81,7 @@ fn run_for(folder: &Path, shim: Shim, script: &str) {
     spec.cwd = folder.join("work");
     spec.log = folder.join("log");
     spec.record = folder.join("exit.json");
-    shim.run(&spec, &Cancel::new().unwrap()).unwrap();
+    shim.run(&spec, &Cancel::default()).unwrap();
 }
 
 #[track_caller]
@@ -119,7 +119,7 @@ fn a_wrapper_that_is_asked_to_end_takes_its_family_along() {
     spec.grace = Duration::from_millis(100);
     let shim = launch();
     let wrapper = Pid::from_raw(shim.identity().pid).unwrap();
-    let running = thread::spawn(move || shim.run(&spec, &Cancel::new().unwrap()).unwrap());
+    let running = thread::spawn(move || shim.run(&spec, &Cancel::default()).unwrap());
     held.wait_for_lines(HOSTILES + 1);
     kill_process(wrapper, Signal::TERM).unwrap();
     let record = running.join().unwrap();
@@ -151,7 +151,7 @@ fn a_killed_wrapper_is_noticed_and_its_family_found() {
     let spec = ground.spec(&format!("{HOSTILE}{below}sleep 1000; :"));
     let shim = launch();
     let wrapper = Pid::from_raw(shim.identity().pid).unwrap();
-    let running = thread::spawn(move || shim.run(&spec, &Cancel::new().unwrap()).unwrap());
+    let running = thread::spawn(move || shim.run(&spec, &Cancel::default()).unwrap());
     held.wait_for_lines(HOSTILES + 1);
     kill_process(wrapper, Signal::KILL).unwrap();
     let record = running.join().unwrap();
@@ -167,7 +167,7 @@ fn a_wrapper_that_is_asked_to_end_before_it_knows_what_to_run_is_no_accident() {
         let shim = launch();
         let wrapper = Pid::from_raw(shim.identity().pid).unwrap();
         kill_process(wrapper, signal).unwrap();
-        let record = shim.run(&ground.spec("touch it"), &Cancel::new().unwrap());
+        let record = shim.run(&ground.spec("touch it"), &Cancel::default());
         assert_eq!(record.unwrap().ending, Ending::Cancelled);
         assert!(!ground.path("work/it").exists());
     }
@@ -360,7 +360,7 @@ fn a_program_that_can_not_be_a_wrapper_is_told() {
     let spec = ground.spec("true");
     // It takes no orders, and ends.
     let shim = Shim::launch(Path::new("/bin/true")).unwrap();
-    let record = shim.run(&spec, &Cancel::new().unwrap()).unwrap();
+    let record = shim.run(&spec, &Cancel::default()).unwrap();
     assert_eq!(record.ending, Ending::Vanished);
     assert_eq!(run(&spec).ending, Ending::Exited(0));
 }
