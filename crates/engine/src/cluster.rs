@@ -30,8 +30,8 @@ pub trait Cluster: Debug + Send {
     /// Everything of this installation that it knows of, in one question.
     fn look(&self) -> Result<Vec<SeenUnit>, ClusterError>;
 
-    /// Has our program called on the machine of a unit that runs, with this as its input.
-    fn say(&self, unit: &UnitName, call: &NodeCall<'_>) -> Result<(), ClusterError>;
+    /// Has our program called on the machine of a unit that runs, by the job that the unit says it is.
+    fn say(&self, job: Option<&str>, call: &NodeCall<'_>) -> Result<(), ClusterError>;
 
     /// Ends units as far as it saw them when it looked last.
     fn end(&self, units: &[UnitName], how: EndHow) -> Result<(), ClusterError>;
@@ -123,8 +123,8 @@ pub enum ClusterError {
     },
     #[error("{program} says: {said}")]
     Refused { program: String, said: String },
-    #[error("it is not in the queue")]
-    NotThere,
+    #[error("it does not say what job it is")]
+    NoJob,
     #[error("the path of the share has bytes that are no text")]
     BadPath,
 }

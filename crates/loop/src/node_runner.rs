@@ -33,6 +33,9 @@ const CLAIM: &str = "PLEACH_NODE_CLAIM";
 /// The variable in which Slurm says which element of an array a job is.
 const ELEMENT: &str = "SLURM_ARRAY_TASK_ID";
 
+/// The variable in which Slurm says what job it is.
+const JOB: &str = "SLURM_JOB_ID";
+
 /// The variable that says what machine this is, to us and to what we start.
 const NODE: &str = "PLEACH_NODE";
 
@@ -158,6 +161,7 @@ fn take_secrets(
                 fence: order.fence.clone(),
                 phase: NodePhase::Hearing,
                 node: host_name(),
+                job: std::env::var(JOB).ok(),
                 logs: LogLengths::new(),
                 live: 0,
             })?;

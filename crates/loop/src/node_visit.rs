@@ -249,7 +249,8 @@ impl SentVisit {
                     return self.take(report);
                 }
                 Some(NodePhase::Hearing) if !has_said => {
-                    self.say_secrets()?;
+                    let job = heartbeat.as_ref().and_then(|beat| beat.job.as_deref());
+                    self.say_secrets(job)?;
                     has_said = true;
                 }
                 _ => {}
@@ -274,14 +275,14 @@ impl SentVisit {
         }
     }
 
-    fn say_secrets(&self) -> Result<(), DoctorCheck> {
+    fn say_secrets(&self, job: Option<&str>) -> Result<(), DoctorCheck> {
         let input = self.secrets.text();
         let call = NodeCall {
             program: &self.place.program,
             words: &[HEAR, &self.fence],
             input: &input,
         };
-        self.cluster.say(&self.name, &call).map_err(|error| {
+        self.cluster.say(job, &call).map_err(|error| {
             let message = format!("could not send secrets to a node: {}", with_causes(&error));
             let fix =
                 "check that `srun` works from this machine, and that nodes may connect back to it";

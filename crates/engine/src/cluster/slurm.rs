@@ -25,9 +25,9 @@ const WARNING: u32 = 120;
 /// How many seconds may be left of that time when a job hears of it: Slurm is early by up to a minute.
 const TIME_IS_UP: u32 = WARNING + 60;
 
-/// What `squeue` prints of each element of an array: the array's job, its number there, its own job, its name, its
-/// state, its node, what is left of its time, the reason.
-const FORMAT: &str = "%F|%K|%A|%j|%T|%N|%L|%r";
+/// What `squeue` prints of each element of an array: the array's job, its number there, its name, its state, its node,
+/// what is left of its time, the reason.
+const FORMAT: &str = "%F|%K|%j|%T|%N|%L|%r";
 
 /// What Slurm writes to the output of a job that it kills for its memory by itself, and calls failed.
 const TOO_MUCH: &str = "exceeded memory limit";
@@ -40,17 +40,8 @@ pub struct Slurm {
     settings: SlurmSettings,
     /// What tells the jobs of this installation from those of others.
     home: String,
-    /// The numbers of units as they were seen last; one that was submitted twice has several.
-    numbers: Mutex<HashMap<UnitName, Vec<JobNumbers>>>,
-}
-
-/// How Slurm knows a unit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct JobNumbers {
-    /// As an element of its array, which it is before it has a job of its own.
-    element: String,
-    /// The job that it is, once it runs; before that, many elements of an array are one.
-    job: Option<String>,
+    /// Which elements of arrays units were when they were seen last; one that was submitted twice is several.
+    elements: Mutex<HashMap<UnitName, Vec<String>>>,
 }
 
 impl Slurm {
@@ -58,7 +49,7 @@ impl Slurm {
         Self {
             settings,
             home,
-            numbers: Mutex::default(),
+            elements: Mutex::default(),
         }
     }
 
@@ -67,8 +58,8 @@ impl Slurm {
         bin.map_or_else(|| name.into(), |bin| bin.0.join(name))
     }
 
-    fn numbers(&self) -> MutexGuard<'_, HashMap<UnitName, Vec<JobNumbers>>> {
-        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn elements(&self) -> MutexGuard<'_, HashMap<UnitName, Vec<String>>> {
+        self.elements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn job_name(&self, submission: &str) -> String {
@@ -120,28 +111,21 @@ impl Cluster for Slurm {
         let words = ["-h", "-r", "-t", "all", "-u", &user, "-o", FORMAT];
         let printed = run(&self.program("squeue"), &words.map(OsString::from), "")?;
         let ours = self.job_name("");
-        let mut numbers: HashMap<UnitName, Vec<JobNumbers>> = HashMap::new();
+        let mut elements: HashMap<UnitName, Vec<String>> = HashMap::new();
         let mut seen = Vec::new();
         for line in printed.lines() {
-            if let Some((number, unit)) = seen_in(line, &ours) {
-                numbers.entry(unit.name.clone()).or_default().push(number);
+            if let Some((element, unit)) = seen_in(line, &ours) {
+                elements.entry(unit.name.clone()).or_default().push(element);
                 seen.push(unit);
             }
         }
-        *self.numbers() = numbers;
+        *self.elements() = elements;
         Ok(seen)
     }
 
-    fn say(&self, unit: &UnitName, call: &NodeCall<'_>) -> Result<(), ClusterError> {
-        let job = || {
-            let numbers = self.numbers();
-            let mut twins = numbers.get(unit).into_iter().flatten();
-            twins.find_map(|twin| twin.job.clone())
-        };
-        if job().is_none() {
-            self.look()?;
-        }
-        let job = job().ok_or(ClusterError::NotThere)?;
+    fn say(&self, job: Option<&str>, call: &NodeCall<'_>) -> Result<(), ClusterError> {
+        let job = job.and_then(|job| job.parse::<u32>().ok());
+        let job = job.ok_or(ClusterError::NoJob)?;
         // A step of the job that is there, beside what it runs; it gets nothing of our environment.
         let mut words: Vec<OsString> = vec![format!("--jobid={job}").into()];
         let fixed = [
@@ -159,14 +143,10 @@ impl Cluster for Slurm {
     }
 
     fn end(&self, units: &[UnitName], how: EndHow) -> Result<(), ClusterError> {
-        let numbers = self.numbers();
-        let mut known: Vec<OsString> = units
-            .iter()
-            .filter_map(|unit| numbers.get(unit))
-            .flatten()
-            .map(|twin| OsString::from(&twin.element))
-            .collect();
-        drop(numbers);
+        let elements = self.elements();
+        let known = units.iter().filter_map(|unit| elements.get(unit));
+        let mut known: Vec<OsString> = known.flatten().map(OsString::from).collect();
+        drop(elements);
         if known.is_empty() {
             return Ok(());
         }
@@ -204,11 +184,10 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// A unit of ours, with its number in the queue, as a line of `squeue` says it.
-fn seen_in(line: &str, ours: &str) -> Option<(JobNumbers, SeenUnit)> {
-    let mut fields = line.splitn(8, '|');
-    let (array, element) = (fields.next()?, fields.next()?);
-    let (job, name) = (fields.next()?.to_owned(), fields.next()?);
+/// A unit of ours, with the element that it is in the queue, as a line of `squeue` says it.
+fn seen_in(line: &str, ours: &str) -> Option<(String, SeenUnit)> {
+    let mut fields = line.splitn(7, '|');
+    let (array, element, name) = (fields.next()?, fields.next()?, fields.next()?);
     let (state, node) = (fields.next()?, fields.next()?);
     let is_at_its_end = seconds(fields.next()?).is_some_and(|left| left <= TIME_IS_UP);
     let reason = fields.next()?;
@@ -227,11 +206,7 @@ fn seen_in(line: &str, ours: &str) -> Option<(JobNumbers, SeenUnit)> {
         },
         node: Some(node.to_owned()).filter(|node| !node.is_empty()),
     };
-    let numbers = JobNumbers {
-        element,
-        job: (seen.state == UnitState::Running).then_some(job),
-    };
-    Some((numbers, seen))
+    Some((element, seen))
 }
 
 /// A time as Slurm writes it, such as `1-02:03:04` or `3:04`; none if it has no end.
@@ -276,11 +251,17 @@ fn over_by(state: &str) -> UnitOver {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+
+    use pleach_system::files::stored_path::StoredPath;
+
     use super::*;
 
-    fn seen(line: &str) -> Option<(JobNumbers, UnitName, UnitState)> {
-        let (numbers, unit) = seen_in(line, "pleach-abc-")?;
-        Some((numbers, unit.name, unit.state))
+    fn seen(line: &str) -> Option<(String, UnitName, UnitState)> {
+        let (element, unit) = seen_in(line, "pleach-abc-")?;
+        Some((element, unit.name, unit.state))
     }
 
     #[test]
@@ -292,31 +273,27 @@ mod tests {
         let waits = |why: Option<&str>| UnitState::Waiting(why.map(str::to_owned));
         for (line, number, state) in [
             (
-                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING||10:00|Resources",
+                "12|3|pleach-abc-7-0a1b2c3d|PENDING||10:00|Resources",
                 3,
                 waits(Some("Resources")),
             ),
             (
-                "12|3|15|pleach-abc-7-0a1b2c3d|PENDING||10:00|None",
+                "12|3|pleach-abc-7-0a1b2c3d|PENDING||10:00|None",
                 3,
                 waits(None),
             ),
             (
-                "12|1|13|pleach-abc-7-0a1b2c3d|RUNNING|n1|2:00|None",
+                "12|1|pleach-abc-7-0a1b2c3d|RUNNING|n1|2:00|None",
                 1,
                 UnitState::Running,
             ),
             (
-                "12|1|13|pleach-abc-7-0a1b2c3d|COMPLETING|n1|UNLIMITED|None",
+                "12|1|pleach-abc-7-0a1b2c3d|COMPLETING|n1|UNLIMITED|None",
                 1,
                 UnitState::Running,
             ),
         ] {
-            let numbers = JobNumbers {
-                element: format!("12_{number}"),
-                job: (state == UnitState::Running).then(|| "13".to_owned()),
-            };
-            let expected = (numbers, unit(number), state);
+            let expected = (format!("12_{number}"), unit(number), state);
             assert_eq!(seen(line), Some(expected), "{line}");
         }
         for state in [
@@ -326,7 +303,7 @@ mod tests {
             "OUT_OF_MEMORY",
             "LAUNCH_FAILED",
         ] {
-            let line = format!("12|1|13|pleach-abc-7-0a1b2c3d|{state}|n1|1-00:00:00|None");
+            let line = format!("12|1|pleach-abc-7-0a1b2c3d|{state}|n1|1-00:00:00|None");
             let (_, _, seen) = seen(&line).unwrap();
             assert!(matches!(seen, UnitState::Over(_)), "{line}");
         }
@@ -335,7 +312,7 @@ mod tests {
     #[test]
     fn a_job_that_ends_when_its_time_is_up_took_too_long() {
         let over = |state: &str, left: &str| {
-            let line = format!("12|1|13|pleach-abc-7-0a1b2c3d|{state}|n1|{left}|None");
+            let line = format!("12|1|pleach-abc-7-0a1b2c3d|{state}|n1|{left}|None");
             seen(&line).unwrap().2
         };
         let took_too_long = UnitState::Over(UnitOver::TimedOut);
@@ -373,12 +350,40 @@ slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-19T21:48:55 ***
     }
 
     #[test]
+    fn secrets_go_to_the_job_that_a_unit_says_it_is_and_the_queue_is_not_asked() {
+        let bin = tempfile::tempdir().unwrap();
+        let notes = bin.path().join("notes");
+        for program in ["srun", "squeue"] {
+            let place = bin.path().join(program);
+            let script = format!("#!/bin/sh\necho {program} $1 >> '{}'\n", notes.display());
+            fs::write(&place, script).unwrap();
+            fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let settings = SlurmSettings {
+            bin: Some(StoredPath(bin.path().to_owned())),
+            ..SlurmSettings::default()
+        };
+        let slurm = Slurm::new(settings, "abc".to_owned());
+        let call = NodeCall {
+            program: Path::new("/share/bin/pleach"),
+            words: &[],
+            input: "",
+        };
+        slurm.say(Some("985"), &call).unwrap();
+        for job in [None, Some(""), Some("985 --uid=0")] {
+            let refused = slurm.say(job, &call);
+            assert!(matches!(refused, Err(ClusterError::NoJob)), "{refused:?}");
+        }
+        assert_eq!(fs::read_to_string(notes).unwrap(), "srun --jobid=985\n");
+    }
+
+    #[test]
     fn jobs_of_others_and_lines_of_something_else_are_passed_over() {
         for line in [
             "",
-            "12|3|15|pleach-other-7-0a1b2c3d|PENDING||10:00|Resources",
-            "12|N/A|12|pleach-abc-7-0a1b2c3d|PENDING||10:00|Resources",
-            "12|3|15|pleach-abc-7-0a1b2c3d",
+            "12|3|pleach-other-7-0a1b2c3d|PENDING||10:00|Resources",
+            "12|N/A|pleach-abc-7-0a1b2c3d|PENDING||10:00|Resources",
+            "12|3|pleach-abc-7-0a1b2c3d",
             "slurm_load_jobs error: Unable to contact slurm controller",
         ] {
             assert_eq!(seen(line), None, "{line}");

@@ -81,7 +81,7 @@ impl Cluster for Subprocess {
         Ok(seen)
     }
 
-    fn say(&self, _: &UnitName, call: &NodeCall<'_>) -> Result<(), ClusterError> {
+    fn say(&self, _: Option<&str>, call: &NodeCall<'_>) -> Result<(), ClusterError> {
         let words = ["node-run"].iter().chain(call.words);
         let words: Vec<OsString> = words.map(OsString::from).collect();
         run(call.program, &words, call.input).map(drop)

@@ -22,7 +22,7 @@ pub(super) enum ClusterCall {
     Submit(Submission),
     End(Vec<UnitName>, EndHow),
     SaySecrets {
-        unit: UnitName,
+        job: Option<String>,
         fence: String,
         program: PathBuf,
         text: String,
@@ -92,13 +92,13 @@ fn carry_out(cluster: &dyn Cluster, call: ClusterCall) -> Option<ClusterAnswer> 
             return None;
         }
         ClusterCall::SaySecrets {
-            unit,
+            job,
             fence,
             program,
             text,
         } => {
             let said = cluster.say(
-                &unit,
+                job.as_deref(),
                 &NodeCall {
                     program: &program,
                     words: &[HEAR, &fence],

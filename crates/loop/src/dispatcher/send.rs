@@ -330,7 +330,7 @@ impl Dispatcher {
         let unit = &mut self.units[unit];
         unit.may_hear = None;
         let call = ClusterCall::SaySecrets {
-            unit: unit.name(),
+            job: unit.heartbeat.as_ref().and_then(|beat| beat.job.clone()),
             fence: unit.sent.fence.clone(),
             program: self.place.program.clone(),
             text,

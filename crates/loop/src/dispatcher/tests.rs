@@ -63,6 +63,7 @@ fn heartbeat() -> Heartbeat {
         fence: "3".to_owned(),
         phase: NodePhase::Working,
         node: "n2".to_owned(),
+        job: None,
         logs: LogLengths::new(),
         live: 0,
     }

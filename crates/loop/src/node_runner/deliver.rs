@@ -45,6 +45,7 @@ pub(super) fn tell_unfit(
         fence,
         phase: NodePhase::Done,
         node,
+        job: None,
         logs: LogLengths::new(),
         live: 0,
     };

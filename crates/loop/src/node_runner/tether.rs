@@ -78,6 +78,7 @@ impl Tether {
                 fence: node.order.fence.clone(),
                 phase: NodePhase::Claimed,
                 node: node.host.clone(),
+                job: None,
                 logs: LogLengths::new(),
                 live: 0,
             },

@@ -33,6 +33,9 @@ pub(crate) struct Heartbeat {
     pub(crate) fence: String,
     pub(crate) phase: NodePhase,
     pub(crate) node: String,
+    /// What the cluster calls it, where its owner has to know that.
+    #[serde(default)]
+    pub(crate) job: Option<String>,
     pub(crate) logs: LogLengths,
     /// The number of the last snapshot that is there, if there is one.
     #[serde(default)]

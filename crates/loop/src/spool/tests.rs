@@ -14,6 +14,7 @@ fn heartbeat() -> Heartbeat {
         fence: "ab".repeat(16),
         phase: NodePhase::Working,
         node: "n1".to_owned(),
+        job: Some("985".to_owned()),
         logs: LogLengths::from([("agent".to_owned(), 812)]),
         live: 3,
     }
