@@ -5,11 +5,16 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
+mod commits;
+mod held;
+mod taken_in;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use pleach_testkit::{Scene, SlurmCluster};
@@ -33,13 +38,18 @@ const BEYOND_ARRAY: f64 = 0.5;
 const SMALL: usize = 50;
 const MOST_TIMES_SMALL: f64 = 1.15;
 
+/// The seconds between two looks at the queue.
+const LOOK_AT_QUEUE: f64 = 10.0;
+
 const LOOK: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_mins(5);
 
 pub(crate) fn run(program: &Path) -> bool {
     let burst = burst(program);
     let small = small_tasks(program);
-    burst && small
+    let held = held::run(program);
+    let taken_in = taken_in::run();
+    burst && small && held && taken_in
 }
 
 /// Settings for a cluster whose share is beside the repository.
@@ -47,7 +57,7 @@ fn settings(tasks: usize) -> String {
     format!(
         "retries = 0\nland = \"none\"\nradar = \"off\"\nwhere = \"slurm\"\nmax_parallel = {tasks}\n\
          cluster.most = {tasks}\ncluster.share = \"BESIDE/share\"\ncluster.scratch = \"BESIDE/node\"\n\
-         cluster.look = \"10s\"\n"
+         cluster.look = \"{LOOK_AT_QUEUE}s\"\n"
     )
 }
 
@@ -59,6 +69,8 @@ fn scene(tasks: usize, shell: &str) -> Scene {
 /// A run of ours, and when it told that everything that can start was sent on its way.
 struct Run {
     child: Child,
+    /// What it tells, with when.
+    told: Receiver<(Instant, String)>,
     sent: Instant,
 }
 
@@ -66,20 +78,47 @@ impl Run {
     fn start(program: &Path, cluster: &SlurmCluster, scene: &Scene, path: &str) -> Self {
         let mut command = ours(program, cluster, scene);
         command.args(["run", "--yes", "--json"]).env("PATH", path);
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("pleach runs");
-        let told = child.stdout.take().expect("it is a pipe");
-        let mut lines = BufReader::new(told).lines().map_while(Result::ok);
         let plan = fs::read_to_string(scene.repo.path().join("plan.json"));
         let tasks = plan.expect("it is there").matches("\"id\"").count();
-        let mut begun = 0;
-        while begun < tasks {
-            let line = lines.next().expect("all tasks start");
-            begun += usize::from(line.contains("\"batch:task:started\""));
+        let mut run = Self::of(command);
+        for _ in 0..tasks {
+            run.sent = run.wait_for("batch:task:started");
         }
+        run
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("pleach runs");
+        let output = child.stdout.take().expect("it is a pipe");
+        let (say, told) = channel();
+        // Somebody has to read all that it tells.
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let _ = say.send((Instant::now(), line));
+            }
+        });
         let sent = Instant::now();
-        // Somebody has to read what else it tells.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, sent }
+        Self { child, told, sent }
+    }
+
+    /// When it told of the next event of a kind.
+    fn wait_for(&self, event: &str) -> Instant {
+        let event = format!("\"{event}\"");
+        loop {
+            let (at, line) = self.told.recv_timeout(PATIENCE).expect(&event);
+            if line.contains(&event) {
+                return at;
+            }
+        }
+    }
+
+    fn process(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
     }
 }
 
@@ -153,11 +192,10 @@ fn burst(program: &Path) -> bool {
     let array = until_queued(&cluster, BURST, began);
     empty(&cluster);
     let scene = scene(BURST, "true");
-    let mut run = Run::start(program, &cluster, &scene, &path());
+    let run = Run::start(program, &cluster, &scene, &path());
     let ours_took = until_queued(&cluster, BURST, run.sent);
-    let peak = measure::peak_memory_of(&run.child.id().to_string());
-    run.child.kill().expect("it runs");
-    run.child.wait().expect("it ends");
+    let peak = measure::peak_memory_of(&run.process());
+    run.kill();
     empty(&cluster);
     println!("{BURST} tasks that are ready at once, until all of them are in Slurm's queue");
     println!("  sbatch for each, by hand       {by_hand:8.2} s");
@@ -217,14 +255,8 @@ fn small_tasks(program: &Path) -> bool {
     println!("  sbatch, clone, commit and push {by_hand:8.2} s");
     println!("  pleach run                     {took:8.2} s");
     let small = measure::verdict("  times the loop", took / by_hand, MOST_TIMES_SMALL);
-    let moments = counted.moments();
-    let most = (took / 10.0).ceil() + 1.0;
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-    let calls = measure::verdict("  calls of squeue", moments.len() as f64, most);
-    let apart = moments.windows(2).map(|pair| pair[1] - pair[0]);
-    let closest = apart.fold(f64::INFINITY, f64::min);
-    let polite = measure::verdict("  2 s by the time between two", 2.0 / closest, 1.0);
-    small && calls && polite
+    let polite = counted.verdict(took);
+    small && polite
 }
 
 /// A program in front of one of Slurm's that notes when it is called.
@@ -254,6 +286,17 @@ impl CountedCalls {
             path: format!("{}:{all}", folder.display()),
             notes,
         }
+    }
+
+    /// Whether it was called no more often than every look and once for an ending, and never twice within two seconds.
+    fn verdict(&self, seconds: f64) -> bool {
+        let moments = self.moments();
+        let most = (seconds / LOOK_AT_QUEUE).ceil() + 1.0;
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let calls = measure::verdict("  calls of squeue", moments.len() as f64, most);
+        let apart = moments.windows(2).map(|pair| pair[1] - pair[0]);
+        let closest = apart.fold(f64::INFINITY, f64::min);
+        measure::verdict("  2 s by the time between two", 2.0 / closest, 1.0) && calls
     }
 
     fn moments(&self) -> Vec<f64> {
