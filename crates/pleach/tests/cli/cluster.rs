@@ -24,6 +24,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::scene::{Running, Scene, Story, make_pipe};
 
 pub(crate) use killed::steps;
+pub(crate) use secrets::all_words;
 
 /// Settings for a cluster whose share is beside the repository.
 const ON_CLUSTER: &str = "retries = 0

@@ -10,7 +10,7 @@ use pleach_system::stand_in::STAND_IN;
 use pleach_testkit::{SlurmCluster, await_that};
 use rustix::process::Signal;
 
-use crate::cluster::tell;
+use crate::cluster::{all_words, tell};
 use crate::scene::{Running, Scene};
 
 /// Settings for a cluster whose share is beside the repository.
@@ -118,6 +118,8 @@ fn a_cluster_is_asked_for_what_sizes_say_and_hears_no_word_of_the_plan() {
     let small = "all 1 64M - 01:06:00";
     let large = "gpu 3 2G gres:gpu:1 06:06:00";
     assert_eq!(jobs, [usual, usual, usual, small, large]);
+    // Nor does anything else on this machine that is under way.
+    assert!(!all_words().contains("c4n4ry"));
     let argv = fs::read_to_string(scene.repo.beside("argv")).unwrap();
     let arrays = argv.lines().filter(|word| word.starts_with("--array="));
     let mut arrays: Vec<&str> = arrays.collect();

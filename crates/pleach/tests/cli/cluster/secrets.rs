@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pleach_testkit::SlurmCluster;
+use pleach_testkit::{SlurmCluster, gate_or_night};
 
 use super::{Behind, ON_CLUSTER, await_that, is_written_below, pass_on};
 use crate::scene::{Running, Scene};
@@ -47,7 +47,7 @@ fn scene(delivery: &str) -> Scene {
 }
 
 /// Everything that everybody on a machine can read of its processes.
-fn all_words() -> String {
+pub(crate) fn all_words() -> String {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let words = entries.map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default());
     let words = words.map(|words| String::from_utf8_lossy(&words).into_owned());
@@ -124,6 +124,7 @@ fn got(behind: &Behind<'_>, delivery: &str) -> (String, String) {
     let names = ["CANARY", "SECOND", "TESTS"];
     let run = Running::start(run.envs(names.into_iter().zip(CANARIES)));
     let places = places(behind, &scene, delivery);
+    let pause = Duration::from_millis(gate_or_night(100, 20));
     let is_over = AtomicBool::new(false);
     let (looks, seen, told) = thread::scope(|scope| {
         let look = || {
@@ -131,7 +132,7 @@ fn got(behind: &Behind<'_>, delivery: &str) -> (String, String) {
             while !is_over.load(Ordering::Relaxed) {
                 seen.extend(found(&places));
                 looks += 1;
-                thread::sleep(Duration::from_millis(20));
+                thread::sleep(pause);
             }
             (looks, seen)
         };
