@@ -78,7 +78,10 @@ impl SubmissionFolder {
     }
 
     pub(crate) fn remove(&self) -> io::Result<()> {
-        fs::remove_dir_all(&self.0)
+        // Under a name that nobody knows, nobody who comes late writes into it.
+        let aside = self.0.with_extension("gone");
+        fs::rename(&self.0, &aside)?;
+        fs::remove_dir_all(aside)
     }
 
     /// Whether its orders are written; asked by their writer alone.

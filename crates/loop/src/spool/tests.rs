@@ -147,3 +147,22 @@ fn no_file_that_is_torn_or_changed_is_read() {
     let text = || read(&orders).unwrap();
     check_damaged(&orders, || unseal(&text()).is_some());
 }
+
+#[test]
+fn a_submission_goes_while_somebody_writes_there() {
+    for _ in 0..20 {
+        let home = tempfile::tempdir().unwrap();
+        let submission = SubmissionFolder::at(home.path().join("7-0a1b2c3d"));
+        fs::create_dir(submission.path()).unwrap();
+        let write = |number: u32| {
+            let name = format!("job.{number}.out");
+            fs::write(submission.path().join(name), "").is_ok()
+        };
+        (0..100).for_each(|number| assert!(write(number)));
+        std::thread::scope(|scope| {
+            scope.spawn(|| (100..2_000).all(write));
+            submission.remove().unwrap();
+        });
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    }
+}

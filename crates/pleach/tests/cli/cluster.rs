@@ -11,11 +11,13 @@ mod secrets;
 mod seen;
 mod served;
 mod share;
+mod unfit;
 mod visit;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use pleach_system::pace::PACE;
 use pleach_testkit::{SlurmCluster, await_that, gate_or_night};
@@ -158,8 +160,11 @@ fn outcome(behind: Option<&Behind<'_>>, tasks: &str) -> (Story, String) {
 
 fn same_as_here(behind: &Behind<'_>) {
     let tasks = gate_or_night(TASKS.to_owned(), fifty_tasks());
-    let (told_here, tree_at_home) = outcome(None, &tasks);
-    let (told, tree_of_nodes) = outcome(Some(behind), &tasks);
+    let ((told_here, tree_at_home), (told, tree_of_nodes)) = thread::scope(|scope| {
+        let here = scope.spawn(|| outcome(None, &tasks));
+        let there = outcome(Some(behind), &tasks);
+        (here.join().unwrap(), there)
+    });
     assert_eq!(told.outcomes(), told_here.outcomes(), "{}", told.err);
     // At night one of them is guilty as well.
     let others = gate_or_night(["12:conflicted"; 2], ["50:conflicted", "25:invalid"]);

@@ -1,11 +1,12 @@
 //! What is left of units whose machine is gone, was taken from them, or cannot be reached.
 
 use std::fs;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use pleach_testkit::{SlurmCluster, gate_or_night};
+use rustix::fs::OFlags;
 use rustix::process::Signal;
 
 use super::{Behind, ON_CLUSTER, await_that, check_tidy, runner, signal_runner, submissions, tell};
@@ -140,6 +141,24 @@ fn a_node_whose_share_takes_nothing_for_a_while_hands_its_work_over_later() {
     check_tidy(&scene);
 }
 
+/// How soon after Slurm knows that a node has failed what ran there runs again.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// Waits until Slurm knows that a node has failed, however long that takes it.
+fn await_failure(cluster: &SlurmCluster) {
+    let has_failed = || {
+        cluster
+            .jobs()
+            .iter()
+            .any(|job| job.contains("JobState=NODE_FAIL"))
+    };
+    let deadline = Instant::now() + Duration::from_mins(2);
+    while !has_failed() {
+        assert!(Instant::now() < deadline, "Slurm does not see it");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// What the agent of a task wrote down last on its first attempt, in seconds since 1970.
 fn written_last(scene: &Scene, task: &str) -> u64 {
     let store = format!("--git-dir={}", scene.store().display());
@@ -150,20 +169,31 @@ fn written_last(scene: &Scene, task: &str) -> u64 {
 
 #[test]
 fn units_of_a_node_that_loses_its_power_are_done_again_on_another_and_nothing_old_is_lost() {
-    let (rounds, mut oldest) = (gate_or_night(1, 10), 0);
+    let rounds = gate_or_night(1, 10);
+    let (mut oldest, mut slowest) = (0, Duration::ZERO);
     for _ in 0..rounds {
         let mut cluster = SlurmCluster::start(2);
-        let shell = "until [ $PLEACH_ATTEMPT != 1 ] || [ -e 'BESIDE/go' ]; do date +%s > clock; sleep 0.2; done
-            rm -f clock; echo x > file-$PLEACH_TASK";
+        let shell = "until [ $PLEACH_ATTEMPT != 1 ] || [ -e 'BESIDE/go' ]; do date +%s > new; mv new clock; sleep 0.2; done
+            rm -f new clock; echo x > file-$PLEACH_TASK";
         let settings = format!("max_parallel = 6\n{ON_CLUSTER}");
         let scene = Scene::of("1, 2, 3, 4, 5, 6", &settings, shell);
-        let run = Behind::Slurm(&cluster).start(&scene);
+        let mut run = Behind::Slurm(&cluster).start(&scene);
+        for _ in 0..6 {
+            run.wait_for("batch:task:placed");
+        }
         await_snapshots(&scene, 6);
         assert_eq!(cluster.running_on(1), 4);
         let killed = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
         cluster.kill_node(1);
         super::hurry(&cluster, 1);
         fs::write(scene.repo.beside("go"), "").unwrap();
+        await_failure(&cluster);
+        let failed = Instant::now();
+        for _ in 0..4 {
+            run.wait_for("batch:task:placed");
+        }
+        slowest = slowest.max(failed.elapsed());
+        assert!(slowest < gate_or_night(3 * AGAIN, AGAIN), "{slowest:?}");
         let told = run.story();
         told.check(0, "1:merged 2:merged 3:merged 4:merged 5:merged 6:merged");
         let attempts = told.attempts();
@@ -182,7 +212,9 @@ fn units_of_a_node_that_loses_its_power_are_done_again_on_another_and_nothing_ol
     let sent = 4 * rounds;
     tell(
         4,
-        &format!("{sent} of {sent} sent again, the oldest of their snapshots {oldest} s old"),
+        &format!(
+            "{sent} of {sent} sent again and at work within {slowest:.1?}, the oldest snapshot {oldest} s old"
+        ),
     );
 }
 
@@ -199,19 +231,27 @@ fn frozen(scene: &Scene) -> (Running, PathBuf, PathBuf) {
     (run, control, aside)
 }
 
+/// Whether somebody hung there, who goes on with nothing.
+fn let_go(pipe: &Path) -> bool {
+    let mut options = fs::File::options();
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    options.write(true).custom_flags(flags).open(pipe).is_ok()
+}
+
 #[test]
 fn a_share_that_is_gone_for_a_moment_changes_nothing() {
     let scene = half_done("read go < 'BESIDE/gate'");
     let gate = scene.repo.beside("gate");
     pleach_testkit::make_pipe(&gate);
     let (run, control, aside) = frozen(&scene);
-    // A third of the lease, at the pace of tests.
-    thread::sleep(Duration::from_millis(1_500));
+    // So many beats are a third of the lease.
+    for _ in 0..6 {
+        await_that("the node hangs", || let_go(&control));
+    }
     let pipe = submissions(&scene)[0].join("old");
     fs::rename(&control, &pipe).unwrap();
     fs::rename(&aside, &control).unwrap();
-    // Whoever hangs there goes on.
-    fs::File::options().write(true).open(&pipe).unwrap();
+    let_go(&pipe);
     fs::File::options().write(true).open(&gate).unwrap();
     let told = run.story();
     told.check(0, "1:merged");

@@ -128,38 +128,6 @@ fn what_waits_while_an_agent_is_limited_is_taken_back_and_nothing_begins_before_
 }
 
 #[test]
-fn nodes_on_which_nothing_can_be_done_are_avoided() {
-    let cluster = SlurmCluster::start(3);
-    let settings = format!("max_parallel = 2\nvalidate = \"true\"\n{ON_CLUSTER}");
-    let settings = settings.replace("\"BESIDE/node\"", "\"$NODE_DISK\"");
-    let scene = Scene::of("1, 2, 3, 4", &settings, "echo x > file-$PLEACH_TASK");
-    let nowhere = scene.repo.beside("not/mounted");
-    cluster.set_on_node(1, "NODE_DISK", &nowhere);
-    cluster.break_node(2);
-    cluster.set_on_node(3, "NODE_DISK", &scene.repo.beside("node"));
-    let told = Behind::Slurm(&cluster).start(&scene).story();
-    told.check(0, "1:merged 2:merged 3:merged 4:merged");
-    let lost = told.told("batch:task:lost");
-    assert!(lost.len() <= 6, "{lost:?}");
-    for node in ["n1", "n2"] {
-        let avoided = format!("avoiding node {node}");
-        assert_eq!(
-            told.notes().matches(&avoided).count(),
-            1,
-            "{}",
-            told.notes()
-        );
-    }
-    assert!(
-        told.told("batch:task:placed")
-            .iter()
-            .any(|data| data["node"] == "n3")
-    );
-    cluster.await_empty_queue();
-    check_tidy(&scene);
-}
-
-#[test]
 fn a_project_has_a_cache_on_each_node() {
     let shell = "cat $PLEACH_CACHE/kept > file-$PLEACH_TASK 2> /dev/null
         echo x >> file-$PLEACH_TASK; echo from $PLEACH_TASK > $PLEACH_CACHE/kept";

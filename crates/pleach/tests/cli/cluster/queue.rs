@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use pleach_testkit::{SlurmCluster, gate_or_night};
@@ -42,34 +43,36 @@ pub(super) fn tasks(count: usize) -> String {
 fn what_is_submitted_twice_is_done_once_whatever_sbatch_says() {
     let cluster = SlurmCluster::start(2);
     let rounds = gate_or_night(1, 7);
-    for round in 0..rounds {
-        for lie in LIES {
-            let settings = format!("max_parallel = 10\n{ON_CLUSTER}");
-            let shell = "echo x >> 'BESIDE/began'; echo $PLEACH_TASK > file-$PLEACH_TASK";
-            let scene = Scene::of(&tasks(10), &settings, shell);
-            // What is asked before anything is submitted is answered as it is.
-            let asked = "case \"$*\" in *--test-only*) exec REAL \"$@\";; esac";
-            let path = stand_before(&scene, "sbatch", &format!("{asked}\ncat > TEXT\n{lie}"));
-            let mut run = Behind::Slurm(&cluster).run(&scene, &["run", "--yes"]);
-            let told = Running::start(run.env("PATH", path)).story();
-            let one_each: Vec<String> = (1..=10).map(|task| format!("{task}:1")).collect();
-            assert_eq!(
-                told.attempts(),
-                one_each.join(" "),
-                "{round}: {lie}: {}",
-                told.err
-            );
-            let began = scene.trace("began").split_whitespace().count();
-            assert_eq!(began, 10, "{round}: {lie}");
-            assert_eq!(told.status(), "completed", "{lie}");
-            cluster.await_empty_queue();
-            check_tidy(&scene);
-        }
+    for _ in 0..rounds {
+        thread::scope(|scope| {
+            for lie in LIES {
+                let cluster = &cluster;
+                scope.spawn(move || submit_twice(cluster, lie));
+            }
+        });
+        cluster.await_empty_queue();
     }
     super::tell(
         6,
         &format!("{} submissions of 10, each unit once", rounds * LIES.len()),
     );
+}
+
+fn submit_twice(cluster: &SlurmCluster, lie: &str) {
+    let settings = format!("max_parallel = 10\n{ON_CLUSTER}");
+    let shell = "echo x >> 'BESIDE/began'; echo $PLEACH_TASK > file-$PLEACH_TASK";
+    let scene = Scene::of(&tasks(10), &settings, shell);
+    // What is asked before anything is submitted is answered as it is.
+    let asked = "case \"$*\" in *--test-only*) exec REAL \"$@\";; esac";
+    let path = stand_before(&scene, "sbatch", &format!("{asked}\ncat > TEXT\n{lie}"));
+    let mut run = Behind::Slurm(cluster).run(&scene, &["run", "--yes"]);
+    let told = Running::start(run.env("PATH", path)).story();
+    let one_each: Vec<String> = (1..=10).map(|task| format!("{task}:1")).collect();
+    assert_eq!(told.attempts(), one_each.join(" "), "{lie}: {}", told.err);
+    let began = scene.trace("began").split_whitespace().count();
+    assert_eq!(began, 10, "{lie}");
+    assert_eq!(told.status(), "completed", "{lie}");
+    check_tidy(&scene);
 }
 
 /// A queue that answers when everything it had is over: nobody saw anything of it before.
@@ -122,7 +125,7 @@ impl Outage for Killed<'_> {
 
     fn end(&mut self) {
         // As long as the pace of the test makes it.
-        std::thread::sleep(Duration::from_mins(1));
+        thread::sleep(Duration::from_mins(1));
         self.0.revive_controller();
     }
 }
