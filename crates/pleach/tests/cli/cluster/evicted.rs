@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pleach_testkit::{SlurmCluster, gate_or_night};
 
-use super::lost::{half_done, is_at_work, kept};
+use super::lost::{await_snapshots, half_done, is_at_work, kept};
 use super::{Behind, ON_CLUSTER, await_that, check_tidy, submissions};
 use crate::scene::Scene;
 
@@ -48,6 +48,8 @@ fn what_somebody_more_urgent_takes_the_machine_of_goes_back_to_the_queue_and_has
         let scene = Scene::of("1, 2", &settings, shell);
         let mut run = Behind::Slurm(&cluster).start(&scene);
         await_that("both agents begin", || scene.trace("began") == "x x");
+        // Slurm may end them before they have handed over what came after that.
+        await_snapshots(&scene, 2);
         let urgent = cluster.submit_urgent(1);
         for _ in 0..2 {
             run.wait_for("batch:task:lost");

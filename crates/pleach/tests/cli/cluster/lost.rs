@@ -13,7 +13,7 @@ use super::{Behind, ON_CLUSTER, await_that, check_tidy, runner, signal_runner, s
 use crate::scene::{Running, Scene};
 
 /// Waits until so many units have brought over what their agents made so far.
-fn await_snapshots(scene: &Scene, units: usize) {
+pub(super) fn await_snapshots(scene: &Scene, units: usize) {
     let has_one = |unit: &PathBuf| {
         let files = fs::read_dir(unit).into_iter().flatten().flatten();
         let mut names = files.map(|entry| entry.file_name());
