@@ -4,6 +4,7 @@
 
 mod deliver;
 mod locks;
+mod own_program;
 mod secrets_listener;
 mod snapshots;
 mod tether;
@@ -128,7 +129,10 @@ fn begin_anew(
         return NOT_HERE;
     };
     crash_point(CrashPoint::SecretsHeard);
-    let mut again = Command::new("/proc/self/exe");
+    // Where no disk takes it, the second half says so.
+    let program = own_program::on_this_disk(head);
+    let program = program.unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+    let mut again = Command::new(program);
     again.arg0("pleach").arg("node-run");
     again.arg(submission.path()).arg(order.unit.to_string());
     again.env_clear().envs(head.env.iter().cloned());

@@ -327,7 +327,7 @@ fn lose(finished: &mut Finished) {
 }
 
 /// Our folder on a disk of this machine, if there is such a disk with room.
-fn root(head: &OrdersHead) -> Result<PathBuf, String> {
+pub(super) fn root(head: &OrdersHead) -> Result<PathBuf, String> {
     let scratch = on_this_machine(&head.scratch);
     let shown = scratch.display();
     make_folder(&scratch).map_err(|error| format!("cannot use its scratch {shown}: {error}"))?;

@@ -3,6 +3,7 @@
 mod cached;
 mod cancelled;
 mod evicted;
+mod frozen;
 mod killed;
 mod lost;
 mod nodes;

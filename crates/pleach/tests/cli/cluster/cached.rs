@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use pleach_system::pace::PACE;
 use pleach_testkit::{KillOutcome, Moments, SlurmCluster, gate_or_night, seed, strike};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::killed::LONGEST_LIFE;
@@ -30,13 +30,13 @@ const CACHES: &str = "attr_timeout=20,entry_timeout=20,negative_timeout=20";
 const HEARD: Duration = Duration::from_secs(5);
 
 /// One place, seen by two who remember for themselves.
-struct CachedShare {
+pub(super) struct CachedShare {
     mounts: Vec<(Child, PathBuf)>,
     share: PathBuf,
 }
 
 impl CachedShare {
-    fn of(scene: &Scene) -> Self {
+    pub(super) fn of(scene: &Scene) -> Self {
         let behind = scene.repo.beside("behind");
         let share = scene.repo.beside("share");
         for folder in [&behind, &share] {
@@ -82,12 +82,19 @@ impl CachedShare {
         words.map(str::to_owned).to_vec()
     }
 
-    fn cluster(&self) -> SlurmCluster {
+    pub(super) fn cluster(&self) -> SlurmCluster {
         SlurmCluster::start_behind(2, &self.words(1))
     }
 
+    /// Has what serves it stop, or go on.
+    pub(super) fn signal(&self, signal: Signal) {
+        for (mount, _) in &self.mounts {
+            kill_process(Pid::from_child(mount), signal).unwrap();
+        }
+    }
+
     /// A program that sees the share as its owner does.
-    fn as_owner(&self, program: &Command) -> Command {
+    pub(super) fn as_owner(&self, program: &Command) -> Command {
         let words = self.words(0);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg(program.get_program());
