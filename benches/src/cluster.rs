@@ -7,6 +7,8 @@
 
 mod commits;
 mod held;
+mod opens;
+mod polite;
 mod taken_in;
 
 use std::fs;
@@ -49,7 +51,8 @@ pub(crate) fn run(program: &Path) -> bool {
     let small = small_tasks(program);
     let held = held::run(program);
     let taken_in = taken_in::run();
-    burst && small && held && taken_in
+    let polite = polite::run(program);
+    burst && small && held && taken_in && polite
 }
 
 /// Settings for a cluster whose share is beside the repository.
@@ -62,8 +65,13 @@ fn settings(tasks: usize) -> String {
 }
 
 fn scene(tasks: usize, shell: &str) -> Scene {
+    scene_with(tasks, "", shell)
+}
+
+fn scene_with(tasks: usize, more: &str, shell: &str) -> Scene {
     let plan: Vec<String> = (1..=tasks).map(|task| task.to_string()).collect();
-    Scene::of(&plan.join(", "), &settings(tasks), shell)
+    let settings = format!("{more}{}", settings(tasks));
+    Scene::of(&plan.join(", "), &settings, shell)
 }
 
 /// A run of ours, and when it told that everything that can start was sent on its way.

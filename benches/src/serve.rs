@@ -137,16 +137,20 @@ fn note(database: &mut Database, number: u64) -> u64 {
 }
 
 /// A server that is ended when dropped.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    address: SocketAddr,
-    token: String,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
 }
 
 impl Server {
     fn start(program: &Path, place: &ServeSetup) -> Self {
-        let mut command =
-            place.pleach(program, &["serve", "--port", "0", "--json", "--log", "off"]);
+        let command = place.pleach(program, &["serve", "--port", "0", "--json", "--log", "off"]);
+        Self::of(command, &place.state())
+    }
+
+    /// A server by a command that says on its output where it is, and has its token in its state folder.
+    pub(crate) fn of(mut command: Command, state: &Path) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = child.expect("pleach serves");
         let mut line = String::new();
@@ -159,7 +163,7 @@ impl Server {
             .nth(1)
             .and_then(|rest| rest.split('"').next());
         let address = address.and_then(|address| address.trim_end_matches('/').parse().ok());
-        let token = std::fs::read_to_string(place.state().join("token"));
+        let token = std::fs::read_to_string(state.join("token"));
         Self {
             child,
             address: address.expect("it says where it is"),

@@ -88,9 +88,12 @@ impl Scene {
         } else {
             "no_changes = \"done\"\n"
         };
-        let config = format!(
-            "{open}{idle}task_timeout = \"60s\"\n{settings}\n[agents.shell]\ncommand = {words}\n"
-        );
+        let time = if settings.contains("task_timeout") {
+            ""
+        } else {
+            "task_timeout = \"60s\"\n"
+        };
+        let config = format!("{open}{idle}{time}{settings}\n[agents.shell]\ncommand = {words}\n");
         self.repo.write("pleach.toml", config);
     }
 

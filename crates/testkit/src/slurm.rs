@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The controller stays with us, and does not mind that it has no state yet.
 const CONTROLLER: [&str; 2] = ["-D", "-i"];
 
+/// How many processors a node has unless a test says otherwise.
+const PROCESSORS: usize = 4;
+
 /// How often they are looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -45,15 +48,24 @@ pub struct SlurmCluster {
 impl SlurmCluster {
     /// Starts one with so many nodes of four processors and two GPUs each, named `n1`, `n2` and so on.
     pub fn start(nodes: usize) -> Self {
-        Self::start_behind(nodes, &[])
+        Self::start_as(nodes, PROCESSORS, &[])
+    }
+
+    /// The same with so many processors on each node, as Slurm is told.
+    pub fn start_wide(nodes: usize, processors: usize) -> Self {
+        Self::start_as(nodes, processors, &[])
     }
 
     /// The same with words in front of the program of each node, which call it in surroundings of their own.
     pub fn start_behind(nodes: usize, words: &[String]) -> Self {
+        Self::start_as(nodes, PROCESSORS, words)
+    }
+
+    fn start_as(nodes: usize, processors: usize, words: &[String]) -> Self {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let place = folder.path();
         let munge = start_munge(place);
-        write_conf(place, nodes);
+        write_conf(place, nodes, processors);
         let controller = daemon(place, "slurmctld", &CONTROLLER);
         let start_node = |number| {
             let words = words.iter().map(String::as_str);
@@ -281,7 +293,7 @@ fn start_munge(place: &Path) -> Child {
     started
 }
 
-fn write_conf(place: &Path, nodes: usize) {
+fn write_conf(place: &Path, nodes: usize, processors: usize) {
     let host = rustix::system::uname();
     let host = host.nodename().to_string_lossy().into_owned();
     let user = rustix::process::getuid().as_raw();
@@ -330,7 +342,7 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
     for number in 1..=nodes {
         let (name, port) = (node(number), next());
         let line = format!(
-            "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=4000 Gres=gpu:2\n"
+            "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={processors} RealMemory=4000 Gres=gpu:2\n"
         );
         text.push_str(&line);
     }
