@@ -31,7 +31,7 @@ const HELP: &str = "cargo xtask COMMAND
   demo      builds Pleach and shows a whole run with the built-in agent
   test      runs the gate: format, lints, dependencies, all tests, documentation
   nightly   runs everything slow or randomized: the tests with the most cases, then
-            clusters, fuzz, simulate, crash, api, agents all, bench, and advisories on dependencies
+            clusters, fuzz, simulate, crash, api, agents all, all benchmarks, and advisories on dependencies
   bench     runs the benchmarks, each printing a ratio; `bench weave` runs one of plans, makespan,
             bisect, worktrees, weave, conflicts, relay, run, serve, cluster
   clusters  runs batches on a real Slurm whose owners, nodes and controller are killed, and prints what each check showed
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "demo" => demo(),
         "test" => test(),
-        "bench" => bench(),
+        "bench" => bench(std::env::args().skip(2)),
         "nightly" => nightly::run(),
         "fuzz" => nightly::fuzz(),
         "simulate" => nightly::simulate(),
@@ -77,10 +77,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn bench() -> Result<(), String> {
+fn bench(chosen: impl IntoIterator<Item = String>) -> Result<(), String> {
     let packages = ["--package", "pleach", "--package", "pleach-bench"];
     cargo(&[&["build", "--release", "--locked"], &packages[..]].concat())?;
-    let chosen: Vec<String> = std::env::args().skip(2).collect();
+    let chosen: Vec<String> = chosen.into_iter().collect();
     if chosen.iter().any(|name| name == "cluster") {
         packages::slurm()?;
     }

@@ -45,7 +45,7 @@ pub(crate) use send::harmless_variables;
 const TICK: Duration = Duration::from_secs(1);
 
 /// The folders are looked at less often the more units run: so long for each.
-const TICK_OF_EACH: Duration = Duration::from_millis(10);
+const TICK_OF_EACH: Duration = Duration::from_millis(12);
 
 /// What is sent out within this time goes out at once.
 const GATHER: Duration = Duration::from_millis(50);
