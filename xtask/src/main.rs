@@ -148,7 +148,7 @@ fn test() -> Result<(), String> {
     )?;
     packages::slurm()?;
     let home = agents::install(Agents::Few)?;
-    let mut tests = all_tests()?;
+    let mut tests = all_tests(&test_threads())?;
     tests.args(["--filterset", &format!("not {}", agents::NEED_ALL)]);
     step_in_memory(tests.env("PLEACH_AGENTS", home))?;
     schemathesis::run(Effort::Short)?;
@@ -164,11 +164,11 @@ fn test() -> Result<(), String> {
     step(docs.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// The runner of all tests of all crates, with a home folder of nobody.
-fn all_tests() -> Result<Command, String> {
+/// The runner of all tests of all crates, so many at once, with a home folder of nobody.
+fn all_tests(threads: &str) -> Result<Command, String> {
     let mut tests = NEXTEST.command()?;
     tests.args(["run", "--workspace", "--locked", "--no-fail-fast"]);
-    tests.args(["--test-threads", &test_threads()]);
+    tests.args(["--test-threads", threads]);
     without_home(&mut tests)?;
     Ok(tests)
 }

@@ -10,7 +10,7 @@ use crate::memory::step_in_memory;
 use crate::packages;
 use crate::schemathesis::{self, Effort};
 use crate::tools::DENY;
-use crate::{all_tests, bench, board, build_tried, root, step, without_home};
+use crate::{all_tests, bench, board, build_tried, root, step, test_threads, without_home};
 
 /// One part of the night, by its name.
 type Part = (&'static str, fn() -> Result<Night, String>);
@@ -85,7 +85,7 @@ fn passed(part: impl FnOnce() -> Result<(), String>) -> Result<Night, String> {
 /// The tests of the gate without its limits; what drives agents and what weaves has a part of its own.
 fn thorough() -> Result<(), String> {
     board::build()?;
-    let mut tests = all_tests()?;
+    let mut tests = all_tests(&test_threads())?;
     let elsewhere = "test(/^(real_agents|more_agents|weave_like_git|cluster\\w*)::/)";
     tests.args(["--filterset", &format!("not {elsewhere}")]);
     tests.args(["--profile", "nightly"]);
@@ -96,9 +96,9 @@ fn thorough() -> Result<(), String> {
 pub(crate) fn clusters() -> Result<(), String> {
     packages::slurm()?;
     packages::bindfs()?;
-    let mut tests = all_tests()?;
     // One cluster at a time: what a test expects within seconds has the machine to itself.
-    tests.args(["--test-threads", "1", "--profile", "nightly"]);
+    let mut tests = all_tests("1")?;
+    tests.args(["--profile", "nightly"]);
     tests.args(["--filterset", "test(/^cluster\\w*::/)"]);
     tests.args(["--success-output", "immediate"]);
     tests.env("PLEACH_THOROUGH", "1").stderr(Stdio::piped());
