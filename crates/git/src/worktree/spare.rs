@@ -3,6 +3,8 @@
 //! A spare lies in a folder that is noted as waste, so that whoever finds its process dead deletes it. Knows nothing
 //! of tasks.
 
+use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ use super::tidy::{FreshFolder, TrashFolder, tidy, unfit};
 use super::trash::{self, TrashItem, delete_later};
 use super::{LOCK, Worktree, WorktreeError, failed};
 use crate::git::{CommitId, Store};
-use crate::index::{CLOCK_TICK, EntryLookup, Index};
+use crate::index::{CLOCK_TICK, EntryLookup, Index, IndexEntry, folder_of};
 
 /// With fewer files, making new ones costs no more than looking at the old ones.
 const LEAST_FILES: usize = 200;
@@ -128,8 +130,8 @@ impl Spare {
         let before = Index::parse(&bytes, id_size).ok_or_else(unreadable)?;
         let lookup = EntryLookup::new(&before.entries);
         let caches = Caches::take_out(&tree, &self.cache, &lookup, self.room.join("cache"))?;
-        let missing = tidy(&tree, &lookup, seen, &model, &mut aside)?;
-        if missing * 2 > before.entries.len() {
+        let missing = tidy(&tree, (&lookup, seen), None, &model, &mut aside)?;
+        if missing.len() * 2 > before.entries.len() {
             return Err(unfit(&tree, "most of its files were changed"));
         }
         crash_point(CrashPoint::SpareTidied);
@@ -139,9 +141,11 @@ impl Spare {
         if attributes(&before) != attributes(&after) {
             return Err(unfit(&tree, "its files need other attributes"));
         }
-        // Whatever git did, this is what counts.
+        // Whatever git did where it had anything to write, this is what counts.
+        let written = written_folders(&before.entries, &missing, &after.entries);
         let lookup = EntryLookup::new(&after.entries);
-        if tidy(&tree, &lookup, seen, &model, &mut aside)? > 0 {
+        let missing = tidy(&tree, (&lookup, seen), Some(&written), &model, &mut aside)?;
+        if !missing.is_empty() {
             return Err(unfit(&tree, "some of its files are missing"));
         }
         caches.put_back(store, &tree, &lookup, &mut aside)?;
@@ -179,6 +183,40 @@ impl Spare {
         let read = || Ok((fs::read(&self.index)?, self.index.metadata()?.modified()?));
         read().map_err(failed("read", &self.index))
     }
+}
+
+/// The folders in which a checkout makes files, changes them or takes them away, and all above them.
+fn written_folders<'i>(
+    before: &'i [IndexEntry<'_>],
+    missing: &[usize],
+    after: &'i [IndexEntry<'_>],
+) -> HashSet<&'i [u8]> {
+    let mut written: Vec<&IndexEntry<'_>> = missing.iter().map(|at| &before[*at]).collect();
+    let (mut old, mut new) = (before.iter().peekable(), after.iter().peekable());
+    // What was written anew bears another stamp.
+    let is_same = |one: &IndexEntry<'_>, other: &IndexEntry<'_>| {
+        let what = |entry: &IndexEntry<'_>| (entry.mode, entry.id, entry.noted, entry.is_skipped);
+        what(one) == what(other)
+    };
+    // Both are sorted by path.
+    while let (Some(one), Some(other)) = (old.peek(), new.peek()) {
+        match one.path.cmp(&other.path) {
+            Ordering::Equal if is_same(one, other) => {
+                let _ = (old.next(), new.next());
+            }
+            Ordering::Equal | Ordering::Less => written.extend(old.next()),
+            Ordering::Greater => written.extend(new.next()),
+        }
+    }
+    written.extend(old.chain(new));
+    let mut folders = HashSet::new();
+    for entry in written {
+        let mut folder = folder_of(&entry.path);
+        while folders.insert(folder) && !folder.is_empty() {
+            folder = folder_of(folder);
+        }
+    }
+    folders
 }
 
 fn date(file: &Path, time: SystemTime) -> io::Result<()> {

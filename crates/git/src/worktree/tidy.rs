@@ -2,6 +2,7 @@
 //!
 //! Reads no content and follows no link; a file that was touched in any way counts as changed.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
@@ -17,7 +18,7 @@ use rustix::io::Errno;
 
 use super::{WorktreeError, failed};
 use crate::git::os_str;
-use crate::index::{EntryLookup, GITLINK, Likeness, among};
+use crate::index::{EntryLookup, GITLINK, Likeness, among, folder_of};
 
 /// What whoever owns a folder may set on it, besides its permissions, and git never does.
 const SET_BY_HAND: IFlags = IFlags::IMMUTABLE
@@ -105,19 +106,22 @@ impl TrashFolder {
     }
 }
 
-/// Takes out of a folder what an index does not have, and every file that was touched since; tells how many of the
+/// Takes out of a folder what an index does not have, and every file that was touched since; tells which of the
 /// entries have no file then.
 ///
-/// `seen` is a moment after which the index saw no file any more.
+/// `seen` is a moment after which the index saw no file any more. Where it is said which folders are to be looked at,
+/// all others are passed over, with what is right in them.
 pub(super) fn tidy(
     root: &Path,
-    lookup: &EntryLookup<'_>,
-    seen: SystemTime,
+    (lookup, seen): (&EntryLookup<'_>, SystemTime),
+    looked_at: Option<&HashSet<&[u8]>>,
     model: &FreshFolder,
     aside: &mut TrashFolder,
-) -> Result<usize, WorktreeError> {
+) -> Result<Vec<usize>, WorktreeError> {
+    let is_looked_at = |folder: &[u8]| looked_at.is_none_or(|folders| folders.contains(folder));
     let mut is_there = vec![false; lookup.entries.len()];
     let mut folders = vec![Vec::new()];
+    folders.retain(|folder: &Vec<u8>| is_looked_at(folder));
     let mut buffer = Vec::with_capacity(1 << 15);
     while let Some(folder) = folders.pop() {
         let place = root.join(os_str(&folder));
@@ -135,7 +139,7 @@ pub(super) fn tidy(
                 }
                 // The folder of a submodule is empty in a fresh worktree.
                 if submodule.is_some() || lookup.folder(&path).is_some() {
-                    folders.push(path);
+                    folders.extend(Some(path).filter(|path| is_looked_at(path)));
                     return Ok(());
                 }
             } else if let Some(at) = known {
@@ -154,7 +158,10 @@ pub(super) fn tidy(
         });
         taken.map_err(failed("clear", &place))?;
     }
-    Ok(is_there.iter().filter(|there| !**there).count())
+    let entries = lookup.entries.iter().zip(is_there).enumerate();
+    let missing =
+        entries.filter(|(_, (entry, there))| !there && is_looked_at(folder_of(&entry.path)));
+    Ok(missing.map(|(at, _)| at).collect())
 }
 
 pub(super) fn unfit(path: &Path, why: &'static str) -> WorktreeError {

@@ -7,7 +7,9 @@ mod scene;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::process::Command;
 
+use pleach_git::git::{Git, Store};
 use pleach_git::worktree::{TreeState, Worktree, WorktreeError, finish_removals, list};
 
 use scene::Scene;
@@ -253,6 +255,47 @@ fn a_folder_with_attributes_of_its_own_is_given_up() {
     );
 }
 
+/// A git that does something else where it is to bring a folder to another commit; `$git` is the real one.
+fn other_git(scene: &Scene, does: &str) -> Git {
+    let program = scene.repo.beside("other-git");
+    let text = format!(
+        "#!/bin/sh\ngit=$(command -v git)\ncase \"$*\" in *read-tree\\ --reset*) {does}; exit;; esac\nexec \"$git\" \"$@\"\n"
+    );
+    // Written by another process: a child of another test could still have it open for writing.
+    let script = "printf %s \"$1\" > \"$0\"; chmod +x \"$0\"";
+    let written = Command::new("sh")
+        .args(["-c", script])
+        .arg(&program)
+        .arg(text)
+        .status();
+    assert!(written.unwrap().success());
+    Git::at(program).unwrap()
+}
+
+#[test]
+fn what_git_did_not_write_is_noticed_wherever_it_had_to() {
+    let loses = |path: &str| format!("\"$git\" \"$@\" && rm \"$GIT_WORK_TREE/{path}\"");
+    for (what, does) in [
+        ("a new file", loses("new/n.txt")),
+        ("a changed file", loses("a.txt")),
+        ("a file that the agent took away", loses("many/3/3.txt")),
+        ("all of it", "exit 0".to_owned()),
+    ] {
+        let mut scene = Scene::new();
+        if what == "all of it" {
+            scene.second = scene.first.clone();
+        }
+        let git = other_git(&scene, &does);
+        scene.store = Store::open(git, &scene.repo.beside("stores"), scene.repo.path()).unwrap();
+        let refused = scene.recycled("rm many/3/3.txt", &[]).unwrap_err();
+        let refused = refused.to_string();
+        assert!(
+            refused.ends_with("some of its files are missing"),
+            "{what}: {refused}"
+        );
+    }
+}
+
 #[test]
 fn files_that_are_to_be_written_in_another_way_are_written_anew() {
     let mut scene = Scene::new();
@@ -260,8 +303,8 @@ fn files_that_are_to_be_written_in_another_way_are_written_anew() {
     scene.second = scene.repo.commit("other line ends").parse().unwrap();
     scene.store = {
         let stores = scene.repo.beside("stores");
-        let git = pleach_git::git::Git::find().unwrap();
-        pleach_git::git::Store::open(git, &stores, scene.repo.path()).unwrap()
+        let git = Git::find().unwrap();
+        Store::open(git, &stores, scene.repo.path()).unwrap()
     };
     scene.second = scene.store.resolve_base(None).unwrap();
     let refused = scene.recycled(":", &[]).unwrap_err();
