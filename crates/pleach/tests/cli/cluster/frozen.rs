@@ -22,7 +22,7 @@ const PACE_OF_CHECK: &str = "15";
 const LEASE: Duration = Duration::from_secs(6);
 
 /// The agents of first attempts wait for a file.
-const AGENT: &str = "[ $PLEACH_ATTEMPT != 1 ] || \
+const AGENT: &str = "echo x >> 'BESIDE/began'; [ $PLEACH_ATTEMPT != 1 ] || \
                      until [ -e 'BESIDE/go' ]; do sleep 0.1; done; echo $PLEACH_TASK > file-$PLEACH_TASK";
 
 /// How many agents there are: they are known by their folder.
@@ -43,7 +43,9 @@ fn frozen_for(hang: Duration, check_while_it_hangs: fn(&Scene)) -> (Story, Strin
     let mut run = Behind::Slurm(&cluster).run(&scene, &["run", "--yes"]);
     let mut run = share.as_owner(run.env(PACE, PACE_OF_CHECK));
     let run = Running::start(&mut run);
-    await_that("four agents are at work", || agents(&scene) == 4);
+    // Git is in their folders before they are.
+    let began = || scene.trace("began").split_whitespace().count();
+    await_that("four agents are at work", || began() == 4);
     share.signal(Signal::STOP);
     // As long as the check says.
     thread::sleep(hang);
